@@ -7,7 +7,7 @@ import streamlit as st
 from annotate import views
 from annotate.auth import session
 from annotate.server import uploads
-from annotate.views.account import signin_pages
+from annotate.views.account import signin_pages, task_menu
 from annotate.views.campaign import tour
 from annotate.views.widgets import widgets
 from collection.core.errors import CleverdonError
@@ -23,14 +23,24 @@ try:
         else:
             is_review = signed_in.campaign.settings.review() is not None
             show_all = bool(st.session_state.get(signin_pages.SHOW_ALL))
-            menu = views.navigation(signed_in.role, is_review=is_review, show_all=show_all)
+            tasks = task_menu.offered(signed_in.campaign, signed_in.role)
+            task = task_menu.chosen(tasks)
+            menu = views.navigation(
+                signed_in.role,
+                is_review=is_review,
+                show_all=show_all,
+                in_task=task is not None,
+                has_answers=signed_in.campaign.store.answers.exist(),
+            )
             page = st.navigation(menu, expanded=True)
             tour.draw_next(signed_in.campaign)
             if is_review:
                 signin_pages.draw_menu_switch(signed_in.role)
+            task_menu.draw(tasks, task)
             words = signed_in.campaign.settings.vocabulary
             role = words.apply(signed_in.role)
             signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, role, is_review=is_review)
-            views.run(page, signed_in.role)
+            with session.in_task(task if views.find_entry(page).in_task != "outer" else None):
+                views.run(page, signed_in.role)
 except CleverdonError as error:
     st.error(widgets.plain(str(error)))

@@ -5,6 +5,7 @@ from .api import (
     compare as compare,
     estimate as estimate,
     evaluate as evaluate,
+    evaluate_answers as evaluate_answers,
     explain as explain,
     pool as pool,
     read_documents as read_documents,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
+from typing import TypeVar
 
 import pandas as pd
 
@@ -14,6 +15,7 @@ from collection import (
     comparison,
     estimation,
     formats,
+    generated_answers,
     pooling,
     reusability,
     simulation,
@@ -21,9 +23,20 @@ from collection import (
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Estimates, Evaluation
+from collection.core.answers import Answers, NuggetLabels, SupportLabels
 from collection.core.display import print_progress
 from collection.core.errors import InputError, require_known
-from collection.core.frames import DOCUMENTS, PAIRS, POOL, TOPICS
+from collection.core.frames import (
+    ANSWERS,
+    DOCUMENTS,
+    NUGGET_ASSIGNMENTS,
+    NUGGETS,
+    PAIRS,
+    POOL,
+    SUPPORT,
+    TOPICS,
+    Schema,
+)
 from collection.core.phrases import join, plural
 from collection.core.ranking import rank_run
 from collection.core.records import Document, Run
@@ -39,10 +52,13 @@ from collection.formats.in_memory import (
     as_scale,
 )
 from collection.formats.source import FilePath
+from collection.generated_answers import AnswerMeasure, MissingAnswers
 from collection.machine_labels.model_families import warn_of_model
 from collection.measures import Explanation, Measure
 from collection.reusability import Groups, Reusability, Unjudged
 from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
+
+Labels = TypeVar("Labels")
 
 
 def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
@@ -134,6 +150,67 @@ def evaluate(
     evaluation = comparison.evaluate(*given, measures, with_bounds=with_bounds, grades=as_scale(grades))
     described = comparison.describe_coverage(evaluation.coverage, evaluation.measures.values())
     return replace(evaluation, notes=(*evaluation.notes, *described))
+
+
+def evaluate_answers(
+    answers: Answers | pd.DataFrame | None = None,
+    *,
+    nuggets: pd.DataFrame | None = None,
+    nugget_assignments: NuggetLabels | pd.DataFrame | None = None,
+    support: SupportLabels | pd.DataFrame | None = None,
+    measures: AnswerMeasure | str | Iterable[AnswerMeasure | str] = (),
+    missing_answers: MissingAnswers = "zero",
+) -> Evaluation:
+    """Evaluate generated answers by nuggets and citations: values per run, measure and topic, and means over topics.
+
+    Parameters
+    ----------
+    answers
+        Answers of all runs as read from files, or :data:`.ANSWERS`. Answers that occur only in labels are added. The
+        columns of all frames may have the names of other tools, as for :func:`evaluate`: ``qid``, ``docno``,
+        ``system``, ``label``.
+    nuggets
+        :data:`.NUGGETS`; by default those in the file of nugget assignments.
+    nugget_assignments
+        Nugget assignments as read from a file, or :data:`.NUGGET_ASSIGNMENTS`. A missing grade counts as no support; a
+        nugget without a nugget assignment is left out of the answer.
+    support
+        Support labels as read from a file, or :data:`.SUPPORT`. Sentences that they lack are taken from `answers`.
+    measures
+        Names of answer measures, such as ``["nugget_vital(strict)", "support_recall"]``; by default the common
+        ones whose labels are given.
+    missing_answers
+        "zero": a topic without an answer of the run counts as 0, if another run's answer to it has a value.
+        "leave-out": the mean of a run is over the topics that it answered.
+
+    Returns
+    -------
+    Evaluation
+        Like that of :func:`evaluate`; ``collection.comparison.compare`` accepts it.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        A frame lacks columns or has a row twice, a grade is not from 0 to 2, or a measure is unknown or its labels are
+        missing.
+
+    Examples
+    --------
+    >>> nuggets = pd.DataFrame({"query_id": "1", "nugget": ["a", "b"], "text": "", "importance": "vital", "weight": 1})
+    >>> grades = [("x", "1", "a", 2), ("x", "1", "b", 1), ("y", "1", "a", 0), ("y", "1", "b", 2)]
+    >>> labels = pd.DataFrame(grades, columns=["run", "query_id", "nugget", "grade"])
+    >>> found = evaluate_answers(nuggets=nuggets, nugget_assignments=labels, measures="nugget_vital")
+    >>> found.means()["nugget_vital"].to_dict()
+    {'x': 0.75, 'y': 0.5}
+    """
+    labelled = generated_answers.label_answers(
+        answers=_renamed(answers, ANSWERS),
+        nuggets=_renamed(nuggets, NUGGETS),
+        nugget_assignments=_renamed(nugget_assignments, NUGGET_ASSIGNMENTS),
+        support=_renamed(support, SUPPORT),
+    )
+    evaluation = generated_answers.evaluate_labelled(labelled, measures, missing_answers=missing_answers)
+    return replace(evaluation, notes=(*evaluation.notes, *comparison.describe_missing(evaluation)))
 
 
 def explain(qrels: QrelsLike, run: RunsLike, measure: Measure | str, topic: str) -> Explanation:
@@ -494,6 +571,7 @@ def simulate(
     qrels: QrelsLike,
     runs: RunsLike | None = None,
     *,
+    labels: QrelsLike | None = None,
     strategies: str | Sequence[str] = ("loop",),
     learners: str | Sequence[str] = ("svm",),
     stops: str | Sequence[str] = (),
@@ -510,10 +588,14 @@ def simulate(
         A file, or :data:`collection.core.frames.TOPICS` (or ``qid``, ``query``); a missing text column counts as empty.
     qrels, runs
         As for :func:`evaluate`; pooling strategies need runs.
+    labels
+        Labels by machines in the form of qrels, for any part of the pairs: what they would have saved. They order
+        documents and never count as grades.
     strategies
-        "loop", "loop-text", or names of pooling strategies, fixed or adaptive.
+        "loop", "loop-text", with labels also "loop-labels" and "loop-text-labels", or names of pooling strategies,
+        fixed or adaptive.
     learners
-        For "loop" and "loop-text": names of :data:`collection.active_learning.learners.LEARNERS`.
+        For strategies with a loop: names of :data:`collection.active_learning.learners.LEARNERS`.
     stops
         Names of :data:`collection.stopping.STOPPING_RULES`.
     seeds
@@ -529,8 +611,8 @@ def simulate(
     Raises
     ------
     InputError, UnknownNameError
-        No topic with a relevant document, pooling strategies without runs, an argument in an unsupported form, or an
-        unknown name.
+        No topic with a relevant document, pooling strategies without runs, loops led by labels without labels, an
+        argument in an unsupported form, or an unknown name.
 
     Examples
     --------
@@ -559,7 +641,8 @@ def simulate(
     ranked = [] if runs is None else _ranked(runs)
     if pools and not ranked:
         raise InputError(f"{join(pools)} {plural(len(pools), 'needs', 'need')} runs; pass them as `runs`")
-    ready = simulation.cases(documents, topics, _read_qrels(qrels), ranked, pools=pools, level=level)
+    given = None if labels is None else as_qrels(labels)
+    ready = simulation.cases(documents, topics, _read_qrels(qrels), ranked, pools=pools, level=level, labels=given)
     recipe, tell = simulation.Recipe(level=level), print_progress("replaying")
     return simulation.simulate(
         ready,
@@ -570,6 +653,11 @@ def simulate(
         seeds=seeds,
         progress=lambda query_id, number: tell(f"topic {query_id}", number, len(topics)),
     )
+
+
+def _renamed(given: Labels | pd.DataFrame | None, schema: Schema) -> Labels | pd.DataFrame | None:
+    """A frame with the columns of a schema under our names; anything else as it is."""
+    return rename_columns(given, schema) if isinstance(given, pd.DataFrame) else given
 
 
 def _as_number(level: float | str) -> float:

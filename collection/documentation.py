@@ -197,11 +197,15 @@ class _HtmlOutput(HTMLParser):
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def describe_registry(module: str, name: str = "") -> str:
-    """The members of a registry in Markdown; "measures" stands for the measures, by family."""
-    if module == "measures":
-        return import_module("collection.measures.catalogue").reference()
-    entries = sorted(getattr(import_module(module), name), key=lambda e: _KINDS.index(e.traits.get("kind", _KINDS[0])))
+def describe_registry(module: str, name: str) -> str:
+    """The members of a registry in Markdown, measures by family."""
+    from collection.measures import MeasureEntry
+    from collection.measures.catalogue import reference
+
+    members = list(getattr(import_module(module), name))
+    if isinstance(members[0], MeasureEntry):
+        return reference(members)
+    entries = sorted(members, key=lambda e: _KINDS.index(e.traits.get("kind", _KINDS[0])))
     lines = ["| name | what it does |", "|---|---|", *(f"| `{e.name}` | {e.description} |" for e in entries)]
     for entry in entries:
         lines += ["", f"## {entry.label} (`{entry.name}`)", "", *_describe(entry)]

@@ -1,7 +1,7 @@
 """Write what the code says of itself into the pages that list it: ``python docs/registry_pages.py``, by `make docs`.
 
 A page has ``<!-- registry: WHAT -->`` before it, and ``<!-- end of the registry -->`` behind. WHAT is the module and
-the name of a registry, ``measures``, ``commands``, or ``python`` with the names of functions and classes; a class may
+the name of a registry, ``commands``, ``sections``, or ``python`` with the names of functions and classes; a class may
 have the methods to list after a colon, as in ``Campaign:create,close``.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator
@@ -21,8 +22,8 @@ import click
 from numpydoc.docscrape import NumpyDocString
 
 from collection.cli import main
-from collection.cli.help import list_commands
-from collection.documentation import as_markdown, describe_registry
+from collection.cli.help import COMMANDS_PAGE, SECTIONS, list_commands
+from collection.documentation import as_markdown, describe_registry, list_pages
 
 DOCS = Path(__file__).parent
 PLACE = re.compile(r"(<!-- registry: (.+?) -->\n).*?(<!-- end of the registry -->)", re.DOTALL)
@@ -36,9 +37,21 @@ def filled(text: str) -> str:
 def _describe(what: str, *names: str) -> str:
     if what == "commands":
         return "\n\n".join(_describe_command(name, command) for name, command in list_commands(main).items())
+    if what == "sections":
+        return "\n\n".join(_describe_section(title, commands) for title, commands in SECTIONS.items())
     if what == "python":
         return "\n\n".join(part for name in names for part in _describe_name(*name.split(":")))
     return describe_registry(what, *names)
+
+
+def _describe_section(title: str, commands: dict[str, str]) -> str:
+    """A table of the commands of a section of `cleverdon --help`, with links from the page of all commands."""
+    rows = [f"| {title} | what it does | page |", "|---|---|---|"]
+    for name, page in commands.items():
+        text = main.commands[name].get_short_help_str(200)
+        link = os.path.relpath(f"{page}.md", Path(COMMANDS_PAGE).parent)
+        rows.append(f"| `{name}` | {_plain(_cell(text))} | [{list_pages()[page]}]({link}) |")
+    return "\n".join(rows)
 
 
 def _describe_command(name: str, command: click.Command) -> str:

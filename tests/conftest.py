@@ -35,9 +35,22 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.card.server.routes import JudgingService
 from collection import accounts
 from collection.campaign import Campaign
-from collection.core.records import Role
+from collection.core.records import Document, Role, Topic
 from tests.collection.campaign.machine_labels.llm.llm_server import FakeEndpoint
-from tests.helpers import PATIENCE, SHARED, THOROUGH, Clock, Opened, PageTest, cases, fill, join, plant_migrations
+from tests.helpers import (
+    PATIENCE,
+    SHARED,
+    THOROUGH,
+    Clock,
+    Opened,
+    PageTest,
+    add_answers,
+    cases,
+    fill,
+    join,
+    plant_migrations,
+    put,
+)
 
 LONGEST = 15 * 60.0 * (16 if THOROUGH else 1)
 """Seconds after which a test is said to hang: ten times what the longest takes on a busy machine."""
@@ -409,4 +422,16 @@ def many(tmp_path: Path) -> Iterator[Campaign]:
     """A campaign with 2 topics of 20 pairs each."""
     with Campaign.create(tmp_path / "many") as campaign:
         fill(campaign, ["t1", "t2"], [f"d{n:02}" for n in range(20)])
+        yield campaign
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> Iterator[Campaign]:
+    """Two topics with answers, two nuggets for each, and two documents, of which one has a text."""
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        put(campaign, [Topic("1", "wing lift"), Topic("2", "heat flow")], [Document("d1", "Lift", "Air lifts wings.")])
+        add_answers(campaign)
+        for query_id in ("1", "2"):
+            for text, importance in (("Air is fast.", "vital"), ("Pressure falls.", "okay")):
+                campaign.answers.nuggets.add(query_id, text, annotator="eva", importance=importance)
         yield campaign

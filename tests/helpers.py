@@ -88,7 +88,7 @@ def post(client: TestClient, route: str, status: int = 200, /, *, odd: bool = Fa
 
 @functools.cache
 def _validator(route: str, part: str) -> Draft202012Validator:
-    whole = wire_files.schema()
+    whole, route = wire_files.schema(), re.sub("^tasks/[a-z-]+/", "", route)
     return Draft202012Validator(whole["properties"][route]["properties"][part] | {"$defs": whole["$defs"]})
 
 
@@ -368,6 +368,25 @@ def graded_runs(
         score = qrels["relevance"] + random.normal(0, noise, len(qrels))
         runs.append(Run(f"r{n}", rank_run(qrels[["query_id", "doc_id"]].assign(score=score))))
     return runs, qrels
+
+
+def add_answers(
+    campaign: Campaign, runs: tuple[str, ...] = ("bm25-rag", "dense-rag"), *, replace: bool = False
+) -> None:
+    """Two answers of two sentences to each of two topics, and an empty one by a third run."""
+    rows = [(run, query_id) for query_id in ("1", "2") for run in (*runs, "silent")]
+    answers = pd.DataFrame(rows, columns=["run", "query_id"]).assign(team="", stated_words=pd.NA)
+    answers["words"] = [0 if run == "silent" else 10 for run, _ in rows]
+    sentences = pd.DataFrame(
+        [
+            (run, query_id, place, f"{run} says {place} on {query_id}.", ("d1", "d2")[: place + 1])
+            for run, query_id in rows
+            for place in range(2)
+            if run != "silent"
+        ],
+        columns=["run", "query_id", "sentence", "text", "citations"],
+    )
+    campaign.store.answers.add(answers, sentences, replace=replace)
 
 
 def run_node(*arguments: str) -> str:

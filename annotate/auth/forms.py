@@ -59,7 +59,7 @@ def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "",
         f'{_name_field(name)} autocapitalize="none" spellcheck="false" maxlength="64" required{"" if name else focus}>'
         f'{_password_field("password", "Password", "current")} maxlength="1000" required{focus if name else ""}>'
         f"<button>Sign in</button></form>{at_provider}"
-        '<p class="rest">No password yet, or forgotten? Ask a manager of the campaign for a link to choose one. '
+        '<p class="rest">No password yet, or forgotten? Ask a manager for a link to choose one. '
         "On the server, <code>cleverdon serve DIR</code> prints a sign-in link.</p>",
         status,
     )
@@ -101,10 +101,10 @@ def expired_link() -> HTMLResponse:
     """Refuse a link that has been used, has expired or is unknown."""
     return _page(
         "This link is not valid",
-        "<p>It has been used, has expired, or belongs to another campaign.</p>"
+        "<p>It has been used, has expired, or belongs to another campaign or review.</p>"
         "<p>If you have signed in on this browser before, open <a href='/'>the app</a>. If you have a password, "
         "<a href='/signin'>sign in</a>.</p>"
-        '<p class="rest">Otherwise ask a manager of the campaign for a new link. On the server, '
+        '<p class="rest">Otherwise ask a manager for a new link. On the server, '
         "<code>cleverdon serve DIR</code> prints one.</p>",
         403,
     )

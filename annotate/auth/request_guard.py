@@ -26,7 +26,7 @@ PROVIDER_COOKIE = "_streamlit_user"  # holds the provider's claims for Streamlit
 
 UPLOAD = "/_stcore/upload_file/"
 PAGE_PATHS = {"" if page.default else page.url_path for page in PAGES}
-UPLOADERS = {role for page in PAGES if page.has_uploader for role in page.roles}
+UPLOADERS = {role for page in PAGES for role in page.uploaders}
 
 MESSAGES = frozenset({"rerun_script", "stop_script", "app_heartbeat"})
 """WebSocket messages passed on without a sign-in: enough to draw the page that leads to it."""

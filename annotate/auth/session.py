@@ -12,12 +12,18 @@ import streamlit as st
 from annotate.auth.tokens import Tokens, cookie_name
 from collection.campaign import Campaign
 from collection.core.records import Role
+from collection.core.vocabulary import RETRIEVAL, Vocabulary
 
 
 class Session(NamedTuple):
-    """A script run: a campaign opened in its thread, and the person at the browser."""
+    """A script run: a campaign opened in its thread, and the person at the browser.
+
+    `outer` is the campaign to which accounts and sessions belong; `campaign`, which the page shows, is `outer` or the
+    campaign of one of its tasks.
+    """
 
     campaign: Campaign
+    outer: Campaign
     annotator: str
     role: Role
     digest: str  # identifies the browser's session in the store
@@ -43,7 +49,7 @@ def open_session() -> Iterator[Session | None]:
             yield None
             return
         token = tokens.token(person.name, person.session)
-        session = Session(campaign, person.name, person.role, person.session, token)
+        session = Session(campaign, campaign, person.name, person.role, person.session, token)
         reset = _current.set(session)
         try:
             yield session
@@ -51,9 +57,30 @@ def open_session() -> Iterator[Session | None]:
             _current.reset(reset)
 
 
+@contextmanager
+def in_task(name: str | None) -> Iterator[Session]:
+    """Make the campaign of a task the current one inside the block; None keeps the outer campaign."""
+    now = _current.get()
+    if name is None:
+        yield now
+        return
+    with now.outer.answers.tasks.open(name) as campaign:
+        reset = _current.set(now._replace(campaign=campaign))
+        try:
+            yield _current.get()
+        finally:
+            _current.reset(reset)
+
+
 def open_campaign() -> Campaign:
     """Open the app's campaign in this thread."""
     return Campaign(Path(os.environ[DIRECTORY_VARIABLE]))
+
+
+def words() -> Vocabulary:
+    """Return the vocabulary of the current campaign; outside a script run, that of retrieval."""
+    now = _current.get(None)
+    return RETRIEVAL if now is None else now.campaign.settings.vocabulary
 
 
 def current() -> Session:

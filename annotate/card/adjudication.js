@@ -6,6 +6,7 @@ import { adjudication } from "./core/kinds/adjudication.js";
 import { topicTitle } from "./core/kinds/list.js";
 import { mountable } from "./view/frame/mount.js";
 import { count } from "./view/frame/phrases.js";
+import { adjudicatedTask } from "./view/panels/answer_task.js";
 import { opinions } from "./view/panels/opinions.js";
 import { grades, wordsOf } from "./view/units/grades.js";
 import { questions } from "./view/units/questions.js";
@@ -22,7 +23,12 @@ export default mountable({
   one: "pair",
   parts(view) {
     const [progress, ...others] = unitParts(view, opinions(view), PAIR_TEXTS);
-    const judging = [questions(view), ...others, grades(view, ". Record this as the adjudicated grade.")];
+    const judging = [
+      questions(view),
+      ...others,
+      ...adjudicatedTask(view),
+      grades(view, ". Record this as the adjudicated grade."),
+    ];
     return progress ? [progress, ...judging] : judging; // Escape leaves a question before an earlier decision
   },
   scroller: (view) => view.node("scroller"),

@@ -1,7 +1,7 @@
 // The judging card: shows one document of a topic at a time, and takes a grade for it.
 
 /** @import { DocumentNodes } from "./view/document/drawn_document.js" */
-/** @import { Part } from "./view/types.js" */
+/** @import { Face, Part } from "./view/types.js" */
 /** @import { View } from "./view/frame/view.js" */
 
 import { grade } from "./core/kinds/grade.js";
@@ -16,6 +16,7 @@ import { byInput } from "./view/frame/keys.js";
 import { menu } from "./view/frame/menu.js";
 import { mountable } from "./view/frame/mount.js";
 import { rest } from "./view/frame/rest.js";
+import { answerTask, NUGGET_ASSIGNMENT } from "./view/panels/answer_task.js";
 import { feedback } from "./view/panels/feedback.js";
 import { flag } from "./view/panels/flag.js";
 import { history } from "./view/panels/history.js";
@@ -31,7 +32,10 @@ const TO_NOTE = { open: "Saved with your grade for this document.", decided: "Sa
 
 /** Escape goes to the first that has something to leave. @param {View} view @returns {Part[]} */
 function parts(view) {
-  const drawn = new DrawnDocument(/** @type {DocumentNodes} */ (view.nodes), 12);
+  const { nodes } = view;
+  // A nugget stands for its document, beside the answer.
+  const own = view.data.task === NUGGET_ASSIGNMENT ? { ...nodes, title: nodes.nuggetText } : nodes;
+  const drawn = new DrawnDocument(/** @type {DocumentNodes} */ (own), 12);
   return [
     documentPart(view, drawn),
     pdfPart(view, drawn),
@@ -45,17 +49,20 @@ function parts(view) {
     nearDuplicates(view),
     ...commonParts(view, shownTopic, TO_NOTE, true),
     topics(view),
+    ...answerTask(view, drawn),
     flag(view),
     search(view),
     history(view),
     why(view),
+    ...(view.face.more?.(view, drawn) ?? []),
     menu(view),
     rest(view),
     bar(view),
   ];
 }
 
-export default mountable({
+/** @type {Face} */
+export const face = {
   kind: grade,
   place: "",
   noun: "judgement",
@@ -89,4 +96,6 @@ export default mountable({
     "found-next": () => ": found by searching; it comes next",
     "on-screen-already": ({ words }) => words("This document is already on screen."),
   },
-});
+};
+
+export default mountable(face);

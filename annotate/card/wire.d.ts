@@ -1,4 +1,4 @@
-// Written by `make wire` from annotate/card/server/wire.py: do not edit.
+// Written by `make wire` from annotate/card/server/*wire.py: do not edit.
 
 /**
  * An adjudicated grade.
@@ -35,6 +35,13 @@ export interface AdjudicationUnit {
   former: PastAdjudication | null;
 }
 
+/** The answer around a sentence whose support is judged. */
+export interface AnswerAround {
+  sentences: string[];
+  /** Number of the judged sentence, from 0. */
+  at: number;
+}
+
 /** A document with its whole text. */
 export interface DocumentAnswer {
   doc_id: string;
@@ -51,6 +58,8 @@ export interface DocumentAnswer {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
+  /** Message shown instead of an empty text. */
+  no_text?: string;
   /** Full text without a PDF file: address of the publication, or "". */
   no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
@@ -59,6 +68,14 @@ export interface DocumentAnswer {
   terms: [number, number][];
   /** The same for the title. */
   title_terms: [number, number][];
+  /** For a nugget: start and end of each sentence in `text`, the answer. */
+  sentences?: [number, number][];
+  /** For a nugget: all nuggets of the answer, in their order. */
+  nuggets?: ListedNugget[];
+  /** For a cited document. */
+  answer?: AnswerAround;
+  /** For a cited document: passages that match the sentence, best first. */
+  best?: [number, number][];
   /** Everybody judges this document for the topic. */
   qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
@@ -83,6 +100,8 @@ export interface DocumentPayload {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
+  /** Message shown instead of an empty text. */
+  no_text?: string;
   /** Full text without a PDF file: address of the publication, or "". */
   no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
@@ -91,6 +110,14 @@ export interface DocumentPayload {
   terms: [number, number][];
   /** The same for the title. */
   title_terms: [number, number][];
+  /** For a nugget: start and end of each sentence in `text`, the answer. */
+  sentences?: [number, number][];
+  /** For a nugget: all nuggets of the answer, in their order. */
+  nuggets?: ListedNugget[];
+  /** For a cited document. */
+  answer?: AnswerAround;
+  /** For a cited document: passages that match the sentence, best first. */
+  best?: [number, number][];
   /** Everybody judges this document for the topic. */
   qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
@@ -139,6 +166,49 @@ export interface GuidelinesAnswer {
 
 /** Ask for the guidelines. */
 export interface GuidelinesRequest {}
+
+/** Current content of a document that the card holds. */
+export interface HeldDocument {
+  doc_id: string;
+  title: string;
+  form: "text" | "preformatted" | "markup";
+  /** Plain in every form, cut if `truncated`; null where the campaign has none. */
+  text: string | null;
+  /** For "markup" that is not cut: safe to draw, with `text` as its textContent. */
+  html: string | null;
+  /** Of the whole text. */
+  length: number;
+  truncated: boolean;
+  /** The document's other fields. */
+  metadata: Record<string, unknown>;
+  images: Image[];
+  pdf?: Pdf;
+  /** Message shown instead of an empty text. */
+  no_text?: string;
+  /** Full text without a PDF file: address of the publication, or "". */
+  no_pdf?: string;
+  /** Of a folded long text, in order: start and end in the whole, words. */
+  excerpts: [number, number, string][] | null;
+  /** Places of the topic's words in what is sent, in order and apart; at most 5,000. */
+  terms: [number, number][];
+  /** The same for the title. */
+  title_terms: [number, number][];
+  /** For a nugget: start and end of each sentence in `text`, the answer. */
+  sentences?: [number, number][];
+  /** For a nugget: all nuggets of the answer, in their order. */
+  nuggets?: ListedNugget[];
+  /** For a cited document. */
+  answer?: AnswerAround;
+  /** For a cited document: passages that match the sentence, best first. */
+  best?: [number, number][];
+  /** Everybody judges this document for the topic. */
+  qualification?: boolean;
+  /** Only if the manager shows labels; the server records that it was seen. */
+  label?: MachineLabel;
+  /** The annotator's judgement: it is to be completed, or was asked for. */
+  said?: SaidJudgement | null;
+  query_id: string;
+}
 
 /** Judgements, newest first; `more`: there are older ones. */
 export interface HistoryAnswer {
@@ -217,6 +287,12 @@ export interface ListUnit {
   former: PastListDecision | null;
 }
 
+/** A nugget of an answer, as a document of the task of nugget assignment. */
+export interface ListedNugget {
+  doc_id: string;
+  title: string;
+}
+
 /** A label of a pair that no person gave. */
 export interface MachineLabel {
   label_set: string;
@@ -245,6 +321,37 @@ export interface NearRequest {
   doc_ids: string[];
 }
 
+/** A change to one of the annotator's nuggets, made while documents are judged. */
+export interface NuggetEdit {
+  uuid: string;
+  kind: "add" | "change" | "delete";
+  /** To change or delete: its id, or the uuid of the edit that adds it. */
+  nugget?: string;
+  text?: string;
+  importance?: "vital" | "okay" | "";
+  sources?: NuggetSource[];
+}
+
+/** A passage that contains a nugget; without start and end, the whole document. */
+export interface NuggetSource {
+  doc_id: string;
+  start: number | null;
+  end: number | null;
+}
+
+/** The uuids of saved edits, refused ones, and the annotator's nuggets in their order. */
+export interface NuggetsAnswer {
+  saved: string[];
+  refused: Refused[];
+  nuggets: OwnNugget[];
+}
+
+/** Save edits of nuggets, then ask for the annotator's nuggets of a topic. */
+export interface NuggetsRequest {
+  query_id: string;
+  edits?: NuggetEdit[];
+}
+
 /** One annotator's judgement of the pair. */
 export interface Opinion {
   kind: "graded" | "cannot judge" | "undone";
@@ -260,6 +367,16 @@ export interface Opinion {
   quotes: string[];
   seconds: number | null;
   judged_at: string | null;
+}
+
+/** A current nugget that the annotator alone made. */
+export interface OwnNugget {
+  nugget: string;
+  /** The uuid of the edit that added it; "" if it was split from another nugget. */
+  added: string;
+  text: string;
+  importance: "vital" | "okay" | "";
+  sources: NuggetSource[];
 }
 
 /** A topic and a document. */
@@ -437,6 +554,8 @@ export interface RecentJudgement {
   metadata: Record<string, unknown>;
   images: Image[];
   pdf?: Pdf;
+  /** Message shown instead of an empty text. */
+  no_text?: string;
   /** Full text without a PDF file: address of the publication, or "". */
   no_pdf?: string;
   /** Of a folded long text, in order: start and end in the whole, words. */
@@ -445,6 +564,14 @@ export interface RecentJudgement {
   terms: [number, number][];
   /** The same for the title. */
   title_terms: [number, number][];
+  /** For a nugget: start and end of each sentence in `text`, the answer. */
+  sentences?: [number, number][];
+  /** For a nugget: all nuggets of the answer, in their order. */
+  nuggets?: ListedNugget[];
+  /** For a cited document. */
+  answer?: AnswerAround;
+  /** For a cited document: passages that match the sentence, best first. */
+  best?: [number, number][];
   /** Everybody judges this document for the topic. */
   qualification?: boolean;
   /** Only if the manager shows labels; the server records that it was seen. */
@@ -521,6 +648,10 @@ export interface SyncAnswer {
   documents: DocumentPayload[];
   /** Those of `holding` that need no judgement any more, or that others have taken over. */
   closed: string[];
+  /** Changes with the content of documents and with how they are shown. */
+  version?: string;
+  /** Documents of `holding`, if they may have changed since the version. */
+  changed?: HeldDocument[];
   /** A topic whose qualification set has to be judged before anything is handed out. */
   first?: string | null;
   /** In the loop: all that is to be held from now on. */
@@ -537,6 +668,10 @@ export interface SyncAnswer {
   across_topics?: boolean;
   /** Where the topic has nothing left: one that has, and is not in `tried`. */
   next?: string | null;
+  /** In tasks of generated answers: `next` opens without a request. */
+  goes_on?: boolean;
+  /** In these tasks: documents of topics after those of the request. */
+  ahead?: TopicAhead[];
   /** With `next`: the budget that is used up; "" if none is. */
   budget?: string;
   /** Newest first. */
@@ -569,6 +704,10 @@ export interface SyncRequest {
   questions?: string[];
   /** The annotator leaves the page: only save, and end what is reserved for them. */
   leave?: boolean;
+  /** Version in the last response; "none" before the first. */
+  version?: string;
+  /** Later topics whose documents the card holds, in order. */
+  ahead?: string[];
 }
 
 /** Take a document that was found, to be judged next. */
@@ -611,6 +750,14 @@ export interface TokenRequest {
   annotator: string;
 }
 
+/** Documents of a later topic, so that it opens at once where topics follow each other. */
+export interface TopicAhead {
+  query_id: string;
+  documents: DocumentPayload[];
+  /** The topic has no other documents for the annotator. */
+  all: boolean;
+}
+
 /** A field of a topic, as text, that is shown on request. */
 export interface TopicField {
   name: string;
@@ -621,6 +768,8 @@ export interface TopicField {
 export interface TopicPayload {
   query_id: string;
   title: string;
+  /** Name of the stage in lists of topics; only in a review. */
+  stage?: string;
   description: string;
   narrative: string;
   /** Oldest first. */
@@ -633,6 +782,8 @@ export interface TopicPayload {
   without_text: number;
   /** Judged before the others, because it calibrates the stopping rule. */
   first?: boolean;
+  /** For answers and sentences: place of the shared description in `questions`. */
+  asks?: number;
 }
 
 /** A topic with the annotator's judgements, in words. */
@@ -653,6 +804,8 @@ export interface TopicTurn {
 export interface TopicWords {
   query_id: string;
   title: string;
+  /** Name of the stage in lists of topics; only in a review. */
+  stage?: string;
   description: string;
   narrative: string;
   /** Oldest first. */
@@ -665,6 +818,8 @@ export interface TopicWords {
 /** The annotator's topics in the campaign's order. */
 export interface TopicsAnswer {
   topics: TopicPayload[];
+  /** Descriptions that several topics share. */
+  questions?: string[];
   /** The topic of the annotator's newest judgement. */
   last: string | null;
   /** The first topic that has documents for them. */
@@ -709,6 +864,10 @@ export interface UnitSyncAnswer {
   plans?: Record<string, Plan>;
   /** Held units that need no decision or were taken over: drop those without work in progress. */
   closed: string[];
+  /** As for grades. */
+  version?: string;
+  /** As for grades: documents of the held units. */
+  changed?: HeldDocument[];
   /** Nothing more is open to the annotator now. */
   exhausted: boolean;
   /** Missing for adjudication where nothing but decisions was sent: see `due`. */
@@ -727,6 +886,8 @@ export interface UnitSyncRequest {
   filter?: PairFilter | null;
   /** As for grades. */
   leave?: boolean;
+  /** As for grades. */
+  version?: string;
 }
 
 /** Reasons for which a document was proposed, as far as the manager shows it to annotators. */
@@ -764,6 +925,7 @@ export interface Routes {
   near: { request: NearRequest; answer: NearAnswer };
   time: { request: TimeRequest; answer: TimeAnswer };
   settings: { request: SettingsRequest; answer: SettingsAnswer };
+  nuggets: { request: NuggetsRequest; answer: NuggetsAnswer };
   token: { request: TokenRequest; answer: TokenAnswer };
   "list/sync": { request: UnitSyncRequest; answer: UnitSyncAnswer };
   "preference/sync": { request: UnitSyncRequest; answer: UnitSyncAnswer };

@@ -1,4 +1,4 @@
-"""One round of the active-learning loop: features, run evidence and judgements -> ranking of the unjudged documents.
+"""One round of the active-learning loop: features, evidence and judgements -> ranking of the unjudged documents.
 
 The same arguments give the same ranking, so a loop can be resumed from the log alone.
 """
@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from collection.active_learning.evidence_trust import (
+    RUNS,
+    ExpectedTrust,
+    expect_of_labels,
+    measure_agreement,
+    measure_trust,
+)
 from collection.active_learning.features import FeatureMatrix, top
 from collection.active_learning.learners import LEARNERS, Linear
-from collection.active_learning.run_trust import expect_trust, measure_trust
 from collection.core.arrays import Bools, Floats, Floats32, Ints
 from collection.core.errors import InputError, require_known
 from collection.stopping import Ledger, next_sources
@@ -62,7 +68,7 @@ class Recipe:
     """Weight of the topic's text as a relevant example, 0 for none. None: 1 for a topic without runs, else 0."""
     evidence: EvidenceUse = "prior"
     """With "prior", the fusion of the runs is added to the score, with the weight that
-    :mod:`collection.active_learning.run_trust` measures. With "columns", run evidence adds three features to learn
+    :mod:`collection.active_learning.evidence_trust` measures. With "columns", run evidence adds three features to learn
     from. With "none", only the text counts."""
 
     @classmethod
@@ -83,9 +89,19 @@ class Recipe:
             raise InputError(f"recipe: expected a level above 0, presumed and topic 0 or more; found {settings}")
 
 
+class Prior(NamedTuple):
+    """Evidence that is added to the standard score of the text."""
+
+    name: str
+    """"runs" or "labels"."""
+    values: Floats32
+    """(documents,) in the unit of its trust."""
+    kind: ExpectedTrust
+
+
 @dataclass(frozen=True, eq=False)
 class Space:
-    """The documents, text and runs of one topic; the same in every round."""
+    """The documents, text, runs and labels of one topic; the same in every round."""
 
     features: FeatureMatrix
     allowed: Bools
@@ -94,6 +110,9 @@ class Space:
     """Text of the topic."""
     evidence: Evidence | None = None
     """None if no run has the topic."""
+    labels: Floats32 | None = None
+    """(documents,) labels by machines as shares of the highest label of all topics, nan for documents without one; None
+    if no labels lead. They order documents and never count as grades."""
 
     @cached_property
     def topic(self) -> csr_matrix:
@@ -105,8 +124,21 @@ class Space:
         """(documents,) scores before a relevant document is known: BM25 of the topic, or with runs both orders merged.
 
         The merge is reciprocal rank fusion with a constant of 1, which nearly takes turns, so that bad runs cannot hold
-        up the first relevant document for long. The runs' order has twice the weight of BM25's.
+        up the first relevant document for long. The runs' order has twice the weight of BM25's. The order of the labels
+        is merged in with the weight of the runs' times :attr:`agreement`; among equal labels, the other order counts.
         """
+        if not self.agreement:
+            return self._start_without_labels
+        rows = np.flatnonzero(self.label_prior > 0)
+        rows = rows[np.lexsort((rows, -self._start_without_labels[rows], -self.label_prior[rows]))]
+        places = np.zeros(self.features.size, dtype=np.float32)
+        places[rows] = np.arange(len(rows), 0, -1)
+        others = self._start_without_labels
+        others = self._reciprocal(others) if self.evidence is None else others
+        return np.float32(self.agreement) * self._reciprocal(places) + others
+
+    @cached_property
+    def _start_without_labels(self) -> Floats32:
         words = self.features.bm25(self.text)
         if self.evidence is None:
             return words
@@ -134,6 +166,40 @@ class Space:
         return prior
 
     @cached_property
+    def label_prior(self) -> Floats32:
+        """(documents,) difference between a label and the mean label of the topic; 0 for documents without a label.
+
+        So a missing label counts as a usual one, and labels that are all the same say nothing.
+        """
+        prior = np.zeros(self.features.size, dtype=np.float32)
+        if self.labels is not None and len(self.labelled):
+            labels = self.labels[self.labelled].astype(np.float64)
+            if np.ptp(labels):  # rounding would make a difference of equal ones
+                prior[self.labelled] = labels - labels.mean()
+        return prior
+
+    @cached_property
+    def labelled(self) -> Ints:
+        """Rows of the allowed documents with a label."""
+        return NO_ROWS if self.labels is None else np.flatnonzero(self.allowed & ~np.isnan(self.labels))
+
+    @cached_property
+    def agreement(self) -> float:
+        """Agreement of the labels with the order before a relevant document is known, from 0 to 1."""
+        if self.labels is None:
+            return 0.0
+        return measure_agreement(self.labels[self.labelled], self._start_without_labels[self.labelled])
+
+    def priors(self, recipe: Recipe) -> list[Prior]:
+        """Return the evidence that is added to the score of the text."""
+        priors = []
+        if self.evidence is not None and recipe.evidence == "prior":
+            priors.append(Prior("runs", self.prior, RUNS))
+        if self.label_prior.any():
+            priors.append(Prior("labels", self.label_prior, expect_of_labels(self.agreement)))
+        return priors
+
+    @cached_property
     def columns(self) -> Floats32:
         """(documents, 3) fusion, reciprocal best rank, and share of the runs, each from 0 to 1."""
         if self.evidence is None:
@@ -145,9 +211,9 @@ class Space:
 
     @cached_property
     def blank(self) -> Bools:
-        """(documents,) bool: documents without features and run evidence, which no model can tell apart."""
+        """(documents,) bool: documents without features and evidence, which no model can tell apart."""
         none = self.features.blank()
-        return none if self.evidence is None else none & (self.evidence.fusion == 0)
+        return none & ~self.retrieved & (self.label_prior == 0)
 
     @cached_property
     def retrieved(self) -> Bools:
@@ -173,8 +239,8 @@ class Ranking(NamedTuple):
     """None before the first relevant document."""
     strategy: str
     """"model", or before that :attr:`Space.initial_order`."""
-    trust: float = 0.0
-    """Weight of the runs' prior relative to the text; 0 if it has none."""
+    trust: Mapping[str, float] = {}
+    """Name of each :class:`Prior` -> its weight relative to the text."""
 
 
 def train_and_rank(
@@ -209,18 +275,20 @@ def train_and_rank(
         return Ranking(rows, space.start[rows], None, space.initial_order)
     model = examples.fit(recipe, seed)
     # Only the score of these documents depends on more than their text.
-    apart = np.flatnonzero(left & (space.blank | space.retrieved))
+    apart = np.flatnonzero(left & (space.blank | space.retrieved | (space.label_prior != 0)))
     ranked = space.features.rank(model.weights[: space.features.width], count, left, apart)
     rows, scores = np.append(ranked.rows, apart), np.append(ranked.scores, ranked.apart)
     order = np.argsort(rows)
     rows, scores = rows[order], scores[order]
-    trust = 0.0
-    if space.evidence is not None and recipe.evidence == "prior":
-        mean, spread = ranked.moments.mean_and_spread()
-        trust = _trust(mean, spread, space, examples, recipe, seed)
-        scores = (scores - np.float32(mean)) / np.float32(spread) + np.float32(trust) * space.prior[rows]
-    elif recipe.evidence == "columns":
+    if recipe.evidence == "columns":
         scores = scores + space.columns[rows] @ model.weights[space.features.width :]
+    trust: dict[str, float] = {}
+    if priors := space.priors(recipe):
+        mean, spread = ranked.moments.mean_and_spread()
+        trust = _trust(mean, spread, priors, examples, recipe, seed)
+        scores = (scores - np.float32(mean)) / np.float32(spread)
+        for prior in priors:
+            scores += np.float32(trust[prior.name]) * prior.values[rows]
     _place_blank(rows, scores, space, judged, relevant)
     best = top(scores, count)
     return Ranking(rows[best], scores[best], model, "model", trust)
@@ -273,11 +341,13 @@ class _Examples(NamedTuple):
         return half
 
 
-def _trust(mean: float, spread: float, space: Space, examples: _Examples, recipe: Recipe, seed: int) -> float:
-    """Weight of the runs' prior beside standard scores of the text with this mean and spread.
+def _trust(
+    mean: float, spread: float, priors: list[Prior], examples: _Examples, recipe: Recipe, seed: int
+) -> dict[str, float]:
+    """Weight of each prior beside standard scores of the text with this mean and spread.
 
     To measure it, each half of the examples is scored by a model that has learned from the other half. While one half
-    has no relevant document, the text counts as unknown, and only the prior of the documents.
+    has no relevant document, the text counts as unknown, and only the priors of the documents.
     """
     half, documents = examples.halves(), examples.rows >= 0
     text = np.zeros(len(half))
@@ -285,10 +355,13 @@ def _trust(mean: float, spread: float, space: Space, examples: _Examples, recipe
         for tested in (0, 1):
             weights = examples.fit(recipe, seed, half != tested).weights
             text[half == tested] = (examples.features[half == tested] @ weights - mean) / spread
-    # Counts documents: several judgements of one document are no reason to trust the runs less.
-    expected = expect_trust(len(np.unique(examples.rows[examples.relevant])))
-    prior = space.prior[examples.rows[documents]].astype(np.float64)
-    return measure_trust(text[documents], prior, examples.relevant[documents], expected)
+    # Counts documents: several judgements of one document are no reason to trust the evidence less.
+    relevant = len(np.unique(examples.rows[examples.relevant]))
+    expected = [prior.kind.after(relevant) for prior in priors]
+    rows, kinds = examples.rows[documents], [prior.kind for prior in priors]
+    values = np.column_stack([prior.values[rows] for prior in priors]).astype(np.float64)
+    measured = measure_trust(text[documents], values, examples.relevant[documents], expected, kinds)
+    return {prior.name: trust for prior, trust in zip(priors, measured.tolist(), strict=True)}
 
 
 def _examples(

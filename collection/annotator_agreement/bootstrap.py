@@ -119,7 +119,7 @@ def _draw_weights(patterns: Patterns, labels: Labels, resamples: int, seed: int,
     """Count each pattern in each resample, some resamples at a time."""
     kinds = len(patterns.times)
     if by == "topics":
-        topics, names = pd.factorize(labels.pairs["query_id"])
+        topics, names = pd.factorize(labels.topics)
         per_topic = np.zeros((len(names), kinds))
         np.add.at(per_topic, (topics, patterns.of_pair), 1)
         units, among = len(names), np.full(len(names), 1 / max(len(names), 1))

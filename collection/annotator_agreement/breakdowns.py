@@ -212,7 +212,7 @@ def _split_by_annotators(labels: Labels) -> Iterator[LabelPart]:
 
 def _split_by_topic(labels: Labels) -> Iterator[LabelPart]:
     several = labels.several
-    topics, names = pd.factorize(labels.pairs["query_id"])
+    topics, names = pd.factorize(labels.topics)
     for number, query_id in enumerate(names):
         places = np.flatnonzero(topics == number)
         if several[places].any():
@@ -283,6 +283,8 @@ def disagreements(
         Only pairs that both of these graded, with their grades.
     grades
         Only pairs of one cell of :func:`confusion`.
+    query_id
+        Only pairs of this topic.
 
     Returns
     -------
@@ -296,7 +298,7 @@ def disagreements(
     distance = np.where(graded, numbers, -np.inf).max(axis=1) - np.where(graded, numbers, np.inf).min(axis=1)
     chosen = np.ones(len(distance), dtype=bool) if grades is not None else distance > 0
     if query_id is not None:
-        chosen &= (selected.pairs["query_id"] == query_id).to_numpy()
+        chosen &= (selected.topics == query_id).to_numpy()
     if grades is not None and annotators is not None:
         chosen &= (numbers == grades).all(axis=1)
     elif grades is not None:
@@ -307,8 +309,10 @@ def disagreements(
         {a: float(numbers[row, place]) for place, a in enumerate(selected.annotators) if graded[row, place]}
         for row in rows
     ]
-    listed = selected.pairs.iloc[rows].assign(
-        grades=pd.Series(grades_by_pair, index=rows, dtype=object), distance=distance[rows]
+    listed = (
+        selected.pairs[["query_id", "doc_id"]]
+        .iloc[rows]
+        .assign(grades=pd.Series(grades_by_pair, index=rows, dtype=object), distance=distance[rows])
     )
     listed = sort_naturally(listed.sort_values("doc_id", kind="stable"))
     return listed.sort_values("distance", ascending=False, kind="stable").reset_index(drop=True)

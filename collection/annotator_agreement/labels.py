@@ -30,7 +30,7 @@ class Labels:
     annotators: tuple[str, ...]
     """Names, sorted."""
     pairs: pd.DataFrame
-    """``query_id``, ``doc_id`` of each graded pair."""
+    """``query_id``, ``doc_id`` of each graded pair, and perhaps ``topic``."""
     codes: Codes
     """Pairs x annotators: index of the grade in `grades`, or :data:`MISSING`."""
     grades: Floats
@@ -47,8 +47,8 @@ class Labels:
         Parameters
         ----------
         frame
-            :data:`.LABELS`, and perhaps ``judged_at`` (ISO 8601). An annotator's last row for a pair
-            counts.
+            :data:`.LABELS`, and perhaps ``judged_at`` (ISO 8601) and ``topic``, by which pairs are grouped in place
+            of ``query_id``. An annotator's last row for a pair counts.
         grades
             The scale; the grades that occur if left out. Gwet's coefficients depend on its size.
 
@@ -79,7 +79,8 @@ class Labels:
                              f"found {strange:g}")  # fmt: skip
         place, _ = pd.factorize(pair[last])
         first = ~pd.Series(place).duplicated().to_numpy()
-        pairs = given.loc[first, ["query_id", "doc_id"]].astype("str").reset_index(drop=True)
+        columns = [name for name in ("query_id", "doc_id", "topic") if name in given]
+        pairs = given.loc[first, columns].astype("str").reset_index(drop=True)
         codes = np.full((len(pairs), len(names)), MISSING, dtype=np.int16)
         codes[place, who] = np.searchsorted(scale, numbers)
         return cls(tuple(map(str, names)), pairs, codes, scale, _finished(given, place, len(pairs)), int((~last).sum()))
@@ -88,6 +89,11 @@ class Labels:
     def count(self) -> int:
         """Number of grades."""
         return int((self.codes != MISSING).sum())
+
+    @property
+    def topics(self) -> pd.Series[str]:
+        """Topic of each pair; several answers, which are judged separately, can have the same one."""
+        return self.pairs["topic" if "topic" in self.pairs else "query_id"]
 
     @property
     def several(self) -> Bools:

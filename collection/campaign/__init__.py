@@ -7,6 +7,12 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from collection.campaign.answers.generated_answers import GeneratedAnswers
+from collection.campaign.answers.label_samples import LabelSamples
+from collection.campaign.answers.nugget_proposals import NuggetProposals
+from collection.campaign.answers.nugget_sources import NuggetSources
+from collection.campaign.answers.nuggets import Nuggets
+from collection.campaign.answers.tasks import AnswerTasks
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.exports import Exports
 from collection.campaign.exports.collection_card import CollectionCard
@@ -20,6 +26,7 @@ from collection.campaign.judging.judging import Judging
 from collection.campaign.log.judgement_log import JudgementLog
 from collection.campaign.loop.active_learning import ActiveLearning
 from collection.campaign.machine_labels import MachineLabelServices
+from collection.campaign.machine_labels.judges import Judges
 from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.machine_labels.label_study import LabelStudy
@@ -44,12 +51,14 @@ from collection.campaign.results.qrels import QrelsBuilder
 from collection.campaign.review.screening import Screening
 from collection.campaign.settings.settings import (
     QUESTIONS,
+    TASK_KEY,
     Settings,
     read_grades,
     read_questions_file,
     require_asked,
 )
 from collection.core import layout
+from collection.core.answer_tasks import AnswerTask
 from collection.core.characters import one_line, require_writable, writable
 from collection.core.errors import CampaignError, as_path
 from collection.core.layout import DATABASE
@@ -72,7 +81,8 @@ class Campaign:
     - `judging`: next pairs and judgements; lists and preferences, adjudication, history, search
     - `results`, `machine_labels`: qrels, evaluation and agreement; machine labels
     - `imports`, `records`: import of files, and the bibliographic records in them
-    - `review`, `exports`: screening in a literature review, export of files
+    - `review`, `answers`, `exports`: screening in a literature review, generated answers, export of files
+    - `answer_samples`: human samples that correct the scores of answers by machine labels
 
     `store` has the rows of the database.
 
@@ -118,6 +128,8 @@ class Campaign:
     imports: Importer
     records: Records
     review: Screening
+    answers: GeneratedAnswers
+    answer_samples: LabelSamples
     exports: Exports
 
     def __init__(self, directory: Path | str) -> None:
@@ -139,7 +151,8 @@ class Campaign:
         self.settings = settings = Settings(store, self.id, str(stored["title"]), grades)
         self.log = JudgementLog(store)
         self.corpus = corpus = Corpus(store, directory, settings)
-        self.operations = Operations(Backups(store, directory), ServerState(store, directory))
+        server = ServerState(store, layout.outer_campaign(directory) or directory)
+        self.operations = Operations(Backups(store, directory), server)
         self.progress = progress = Progress(store, settings, corpus)
         self.loop = loop = ActiveLearning(store, directory, settings, corpus, progress)
         accounts = Accounts(store, directory)
@@ -157,14 +170,21 @@ class Campaign:
         study = LabelStudy(store, settings, corpus, qrels, sets, assignments)
         files = LabelFiles(store, directory, settings, corpus, sets, study)
         llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, sets))
-        self.machine_labels = MachineLabelServices(sets, study, files, llm)
+        judges = Judges(store, settings, corpus, sets, study)
+        self.machine_labels = MachineLabelServices(sets, study, judges, files, llm)
         self.imports = Importer(store, directory, settings, corpus, judging, sets, assignments)
         self.records = Records(store, directory)
         self.review = Screening(store, settings, judging, assignments, recall, agreement, self.records)
+        nuggets = Nuggets(store, settings)
+        sources = NuggetSources(store, settings, corpus, nuggets)
+        tasks = AnswerTasks(store, directory, nuggets, type(self))
+        proposals = NuggetProposals(store, directory, settings, corpus, nuggets, sources)
+        self.answers = GeneratedAnswers(store, directory, nuggets, sources, proposals, tasks)
+        self.answer_samples = LabelSamples(self.answers)
         card = CollectionCard(store, settings, corpus, qrels, agreement, recall, files)
         self.exports = Exports(
             Exporter(store, directory, corpus, qrels, agreement, files),
-            CollectionExport(store, directory, corpus, qrels, card, files),
+            CollectionExport(store, directory, corpus, qrels, card, files, self.answers),
             card,
             TrainingData(store, directory, settings, corpus, qrels),
             WorkLists(store, directory, settings, corpus, judging),
@@ -179,6 +199,7 @@ class Campaign:
         title: str | None = None,
         questions: str | Path | Iterable[Question] = (),
         review: Review | None = None,
+        task: AnswerTask | None = None,
     ) -> Campaign:
         """Create a campaign in a new or empty directory, readable by its owner only, and open it.
 
@@ -193,6 +214,8 @@ class Campaign:
             Further questions: a JSON file, or several :class:`.Question`.
         review
             A literature review, which has its own title and the grades exclude, maybe and include.
+        task
+            A task of generated answers, which has its own grades; use :class:`.AnswerTasks` to create its campaign.
 
         Raises
         ------
@@ -204,6 +227,7 @@ class Campaign:
         require_writable(title, "title")
         scale = grades if isinstance(grades, GradeScale) else read_grades(grades)
         scale = scale if review is None else REVIEW_GRADES
+        scale = scale if task is None else task.grades
         asked = read_questions_file(questions) if isinstance(questions, str | Path) else tuple(questions)
         require_asked(asked, scale)
         directory = as_path(directory, "directory")
@@ -224,6 +248,8 @@ class Campaign:
                 store.settings.put(QUESTIONS, [question.to_json() for question in asked])
             if min(scale.sentences) > 0:  # else the lowest grade would be relevant
                 store.settings.put("loop", {"level": sorted(scale.sentences)[1]})
+            if task is not None:
+                store.settings.put(TASK_KEY, task.name)
             if review is not None:
                 Settings(store, str(store.settings.get("id")), review.title, scale).set_review(review)
         return cls(directory)

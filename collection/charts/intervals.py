@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from collection.charts.marks import BLUE, GREY, LEGEND, ORANGE, Categories, colours, names_axis, shapes, tooltips
 from collection.core.frames import ESTIMATED_STANDINGS, STANDINGS
-from collection.measures import parse
+from collection.measures import Measure, as_measure
 
 _MARKS = (("diamond", ORANGE), ("circle", BLUE), ("triangle-down", GREY))  # of STANDINGS and ESTIMATED_STANDINGS
 OUTCOMES = {"significant": ("diamond", ORANGE), "not significant": ("circle", BLUE)}
@@ -21,7 +22,7 @@ ENDS = {"low": ("CI low", ".4f"), "high": ("CI high", ".4f")}
 ENDS_OF_DRAWS = {"low": ("Draws, low", ".4f"), "high": ("Draws, high", ".4f")}
 
 
-def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
+def means_chart(rows: pd.DataFrame, measure: Measure | str) -> alt.LayerChart:
     """Each system's mean with its interval, cut at the ends of the measure's range.
 
     `rows` has ``system``, ``value``, ``low``, ``high`` (nan: no interval) and ``standing`` (one of
@@ -31,13 +32,13 @@ def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     return _systems_chart(_clip(rows, *_range(measure)), "value", f"Mean {measure}", "standing", marks)
 
 
-def estimates_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
+def estimates_chart(rows: pd.DataFrame, measure: Measure | str) -> alt.LayerChart:
     """Draw :func:`means_chart` for estimates: `rows` has ``estimate`` instead of ``value``, and ESTIMATED_STANDINGS."""
     title, marks = f"Mean {measure} (estimate)", dict(zip(ESTIMATED_STANDINGS, _MARKS, strict=True))
     return _systems_chart(_clip(rows, *_range(measure)), "estimate", title, "standing", marks, ENDS_OF_DRAWS)
 
 
-def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:
+def differences_chart(rows: pd.DataFrame, measure: Measure | str, baseline: str) -> alt.LayerChart:
     """Each system's difference from its baseline with its interval; a rule marks 0.
 
     `rows` has ``system``, ``difference``, ``low``, ``high`` and ``outcome`` (a key of :data:`OUTCOMES`), in order.
@@ -54,9 +55,9 @@ def _over_zero(chart: alt.LayerChart) -> alt.LayerChart:
     return alt.LayerChart(layer=[zero, chart], height=alt.Step(22))
 
 
-def _range(measure: str) -> tuple[float, float]:
+def _range(measure: Measure | str) -> tuple[float, float]:
     """The range of means over topics; infinite where the measure's value is not a mean."""
-    entry = parse(measure).entry
+    entry = as_measure(measure).entry
     return (entry.lowest, entry.highest) if entry.summary == "mean" else (-np.inf, np.inf)
 
 
@@ -74,6 +75,14 @@ def _systems_chart(
 ) -> alt.LayerChart:
     tips = tooltips(rows, system="System", **{value: (title, ".4f")}, **ends, **{category: category.capitalize()})
     return intervals_chart(rows, names_axis(rows, "system", 160), value, title, tips, marks={category: categories})
+
+
+_WHOLE_TITLE: dict[str, Any] = {
+    "titleLimit": 340,
+    "titleX": alt.ExprRef("width < 300 ? width : width / 2"),
+    "titleAlign": alt.ExprRef("width < 300 ? 'right' : 'center'"),
+}
+"""Axis options that keep a long title in sight on a phone: it ends with the axis, and extends below the row names."""
 
 
 def intervals_chart(
@@ -97,7 +106,7 @@ def intervals_chart(
         base = base.encode(color=colours(column, categories, LEGEND))
         shape = shapes(column, categories, LEGEND)
     low, high = ends
-    x = alt.X(f"{value}:Q", title=title, scale=scale, axis=alt.Axis(titleLimit=340, labelFlush=False))
+    x = alt.X(f"{value}:Q", title=title, scale=scale, axis=alt.Axis(labelFlush=False, **_WHOLE_TITLE))
     span = base.mark_rule(strokeWidth=2).encode(x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q")
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, shape=shape)
     return alt.LayerChart(layer=[span, points], height=alt.Step(22))

@@ -37,19 +37,25 @@ def judged_chart(curves: pd.DataFrame, depth: int) -> alt.LayerChart:
     return alt.LayerChart(layer=[thin, thick, rule], height=400)
 
 
-def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """Each run's mean with and without its group's judgements (one measure of ``Reusability.left_out``)."""
+def left_out_chart(
+    left_out: pd.DataFrame, measure: str, pooled: str = POOLED, unique: str = "pairs", relevant: str = "relevant pairs"
+) -> alt.LayerChart:
+    """Each run's mean with and without its group's judgements (one measure of ``Reusability.left_out``).
+
+    `pooled` names the values with all judgements, `unique` and `relevant` what only the group contributed.
+    """
+    kinds = {pooled: _BEFORE_AFTER[POOLED], LEFT_OUT: _BEFORE_AFTER[LEFT_OUT]}
     base = alt.Chart(left_out).encode(
         y=names_axis(left_out, "run", 150),
         tooltip=tooltips(
             left_out,
             run="Run",
             group="Group",
-            unique="Unique pairs",
-            relevant="Unique relevant pairs",
-            before=("Pooled", ".4f"),
+            unique=f"Unique {unique}",
+            relevant=f"Unique {relevant}",
+            before=(pooled.capitalize(), ".4f"),
             after=("Left out", ".4f"),
-            place_before="Rank, pooled",
+            place_before=f"Rank, {pooled}",
             place_after="Rank, left out",
         ),
     )
@@ -59,12 +65,12 @@ def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
     span = base.mark_rule(strokeWidth=2, color=GREY).encode(x=start, x2="after:Q")
     points = (
         base.transform_fold(["before", "after"], as_=["when", "value"])
-        .transform_calculate(kind=f"datum.when == 'before' ? '{POOLED}' : '{LEFT_OUT}'")
+        .transform_calculate(kind=f"datum.when == 'before' ? '{pooled}' : '{LEFT_OUT}'")
         .mark_point(filled=True, size=60, opacity=1)
         .encode(
             x=alt.X("value:Q", title=title, scale=scale, axis=axis),
-            color=colours("kind", _BEFORE_AFTER, LEGEND),
-            shape=shapes("kind", _BEFORE_AFTER, LEGEND),
+            color=colours("kind", kinds, LEGEND),
+            shape=shapes("kind", kinds, LEGEND),
         )
     )
     return alt.LayerChart(layer=[span, points], height=alt.Step(20))

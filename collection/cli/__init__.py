@@ -18,6 +18,7 @@ from click.shell_completion import CompletionItem
 
 from collection.cli import (
     agreement,
+    answers,
     assign,
     backup,
     compare,
@@ -46,11 +47,14 @@ from collection.cli.help import Program
 from collection.cli.import_files import print_report
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
+from collection.core import layout
+from collection.core.answer_tasks import ANSWER_TASKS
 from collection.core.characters import one_line
 from collection.core.phrases import count, cut, join, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
+    from collection.core.vocabulary import Vocabulary
 
 COMPLETION = """\b
 Shell completion: add the line of your shell to its file.
@@ -77,7 +81,7 @@ def main() -> None:
 
 
 for command in (
-    agreement.agreement, assign.assign, backup.backup, backup.check, compare.compare, doctor.doctor,
+    agreement.agreement, answers.answers, assign.assign, backup.backup, backup.check, compare.compare, doctor.doctor,
     duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, import_files.import_,
     judging_page.judging_page, machine_labels.labels, loop.loop, loop.features, methods.methods, people.people,
     pool.pool, preferences.preferences, recall.recall, remove.remove, backup.restore, reusability.reusability,
@@ -150,9 +154,9 @@ def status(campaign: Campaign, form: str) -> None:
     if form == "json":
         print_json(state)
         return
-    echo(f"{one_line(state['title'])}: grades {', '.join(state['grades'])}")
-    for name in ("topics", "documents", "runs"):
-        echo(f"  {name:<12}{state[name]:>10,}")
+    words = campaign.settings.vocabulary
+    echo(f"{one_line(state['title'])}: {words.grades} {', '.join(state['grades'])}")
+    _print_contents(state, words)
     per_topic = state["per_topic"]
     pooled = sum(t["pool"] for t in per_topic if t["goal"] is not None)
     several = f"; {state['made']:,} of {state['goal']:,} judgements made" if state["goal"] > pooled else ""
@@ -163,50 +167,67 @@ def status(campaign: Campaign, form: str) -> None:
         # A loop over the whole collection or with a budget has no number of pooled pairs left.
         only_loops = state["in_loop"] == len(per_topic) > 0
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
-        echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
+        pooled_pairs = f"{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}"
+        echo(f"  {'pool':<12}{words.apply(pooled_pairs)}")
     if within := state.get("budget_left"):
-        echo(f"  {'budget':<12}{within:>10,} {plural(within, 'pair')} can still be judged")
+        can = words.apply(f"{plural(within, 'pair')} can still be judged")
+        echo(f"  {'budget':<12}{within:>10,} {can}")
     if state["outside_pool"]:
-        echo(f"  {count(state['outside_pool'], 'judged pair')} outside the pool")
+        echo(words.apply(f"  {count(state['outside_pool'], 'judged pair')} outside the pool"))
     if missing := missing_texts(t["without_text"] for t in per_topic):
-        echo(f"  {missing} List the ids with `cleverdon export {campaign.directory} --missing-documents FILE`.")
+        command = f"`cleverdon export {campaign.directory} --missing-documents FILE`"
+        echo(words.apply(f"  {missing} List the ids with {command}."))
     elif state["missing_documents"]:
         missing = count(state["missing_documents"], "pooled document has", "pooled documents have")
-        echo(
-            f"  {missing} no text. List the ids with `cleverdon export {campaign.directory} --missing-documents FILE`."
-        )
+        command = f"`cleverdon export {campaign.directory} --missing-documents FILE`"
+        echo(words.apply(f"  {missing} no text. List the ids with {command}."))
     for name in ("recall_across_topics", "system_order"):
         if name in state:
             echo(f"  {state[name]}")
     if per_topic and not state["decisions"]:
         echo()
         columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")
+        header = ["topic", "mode", "pool", "judged", "judgements left", "no text", "cannot judge", "title"]
+        optional = ["no text", "cannot judge", *([] if any(t["goal"] for t in per_topic) else ["judgements left"])]
         print_table(
-            ["topic", "mode", "pool", "judged", "judgements left", "no text", "cannot judge", "title"],
+            [words.apply(name) for name in header],
             [[*(t[name] for name in columns), cut(t["title"])] for t in per_topic],
-            optional=["no text", "cannot judge", *([] if any(t["goal"] for t in per_topic) else ["judgements left"])],
+            optional=[words.apply(name) for name in optional],
         )
     if state["annotators"] and not state["decisions"]:
         echo()
         rows = [
             [a["annotator"], a["judgements"], (a["last_at"] or "-")[:16].replace("T", " ")] for a in state["annotators"]
         ]
-        print_table(["annotator", "judgements", "last judgement (UTC)"], rows)
-    _print_questions(state.get("questions", ()))
+        print_table([words.apply(name) for name in ("annotator", "judgements", "last judgement (UTC)")], rows)
+    _print_questions(state.get("questions", ()), words)
     echo()
     qrels = {"list": "sparse-qrels", "preference": "preference-qrels"}.get((state["decisions"] or {}).get("task", ""))
     print_next(campaign.directory, state["next"], qrels or "qrels", "recall_across_topics" in state)
 
 
 def _read_status(campaign: Campaign) -> dict[str, Any]:
-    """Return the status of a campaign, with the next step of the literature review that it may be."""
+    """Return the status of a campaign, with its generated answers and the next step of the review that it may be."""
     state = campaign.results.overview.status()
+    if campaign.store.answers.exist():
+        numbers = {"answers": campaign.store.answers.count(), "nuggets": len(campaign.answers.nuggets.current())}
+        state |= numbers | {"tasks": campaign.answers.tasks.progress()}
     if campaign.settings.review() is None:
         return state
     return {**state, "next": campaign.review.steps.next_step()._asdict()}
 
 
-def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
+def _print_contents(state: Mapping[str, Any], words: Vocabulary) -> None:
+    """Print the size of each part of a campaign, and the progress of the tasks of generated answers."""
+    for name in ("topics", "documents", "runs", "answers", "nuggets"):
+        if name in state:
+            echo(f"  {words.apply(name):<12}{state[name]:>10,}")
+    for each in state.get("tasks", ()):
+        done = f"{each['pairs']:>5,} pairs, {each['judged']:,} judged, {each['left']:,} left"
+        echo(f"  {ANSWER_TASKS[each['task']].label.lower():<17}{done}")
+
+
+def _print_questions(questions: Sequence[Mapping[str, Any]], words: Vocabulary) -> None:
     """Print how often each question was asked and answered, and whose judgements lack an answer."""
     if not questions:
         return
@@ -215,7 +236,8 @@ def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
     for each in questions:
         missing = each["missing"] if each["required"] else "optional"
         rows.append([each["name"], each["asked"], each["answered"], missing, "yes" if each["again"] else "no"])
-    print_table(["question", "judgements", "answers", "answers missing", "handed out again"], rows)
+    header = ["question", "judgements", "answers", "answers missing", "handed out again"]
+    print_table([words.apply(name) for name in header], rows)
     lacking = [
         [each["name"], row["annotator"], row["asked"], row["missing"]]
         for each in questions
@@ -224,7 +246,8 @@ def _print_questions(questions: Sequence[Mapping[str, Any]]) -> None:
     ]
     if lacking:
         echo()
-        print_table(["question", "annotator", "judgements", "answers missing"], lacking)
+        header = ["question", "annotator", "judgements", "answers missing"]
+        print_table([words.apply(name) for name in header], lacking)
 
 
 @main.command()
@@ -281,6 +304,9 @@ def judge(
         answers=given,
     )
     row = campaign.progress.topics(topic).iloc[0]
+    if campaign.settings.review() is not None:
+        _print_decision(topic, doc, grade, annotator, int(row["judged"]), adjudicated=adjudicate)
+        return
     pooled = campaign.corpus.in_pool(topic, doc)
     decision = judgement.kind if grade is None else f"grade {grade}"
     if adjudicate:
@@ -291,6 +317,19 @@ def judge(
     echo(f"Topic {topic}, document {doc}: {decision} by {annotator}. {judged}.")
     if not pooled:
         print_notices(["the pair is not in the pool; its grade counts in the qrels nevertheless"])
+
+
+def _print_decision(
+    stage: str, doc: str, grade: int | None, annotator: str, screened: int, *, adjudicated: bool
+) -> None:
+    """Print a decision in a literature review; `grade` is None if it could not be made, or was undone."""
+    from collection.core.review import DECISIONS, STAGES
+
+    decision = "no decision" if grade is None else DECISIONS[grade]
+    if adjudicated:
+        decision = f"final decision, {decision}," if grade is not None else "no final decision"
+    done = count(screened, "record")
+    echo(f"Stage {STAGES[stage]}, record {doc}: {decision} by {annotator}. {done} of this stage screened.")
 
 
 @main.command()
@@ -361,11 +400,19 @@ def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels", a
         "full-texts": "serve",
         "duplicates": "serve",
         "stopping": "serve",
+        "nuggets": "serve",
         "report": "review",
         "machine-labels": "labels correct",
+        "overview": "answers prepare",
     }
     command = commands.get(step["page"], step["page"])
-    echo(f"Next: {step['sentence']}")
+    sentence = step["sentence"]
+    outer = layout.outer_campaign(directory)
+    if outer is not None and command in ("serve", "answers prepare"):  # by the campaign around a task
+        if command == "serve":
+            sentence += f" Choose {ANSWER_TASKS[directory.resolve().name].label} above the menu."
+        directory = outer
+    echo(f"Next: {sentence}")
     echo(f"  cleverdon {command} {quote(str(directory))} {options}".rstrip())
 
 

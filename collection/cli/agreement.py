@@ -37,6 +37,9 @@ TABLES = 3
 COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 """Coefficients of the graded scale in the narrow tables; the overlap is the last column."""
 
+_KAPPA = "binary: exclude against maybe and include, as for the kappa on the page Report"
+"""Notice for reviews on the column with the kappa that is usually reported."""
+
 
 @click.command()
 @click.argument("source", metavar="DIR|LABELS", type=FILE)
@@ -84,6 +87,8 @@ def agreement(
     from collection import annotator_agreement, formats
     from collection.annotator_agreement import COEFFICIENTS
     from collection.campaign import Campaign
+    from collection.core.review import MAYBE
+    from collection.core.vocabulary import RETRIEVAL, REVIEW
 
     COEFFICIENTS[coefficient]  # report an unknown name before the computation
     conclusions: list[Conclusion] | None = None
@@ -92,7 +97,7 @@ def agreement(
         if grades is not None:
             raise InputError(f"--grades applies to a file of labels; the campaign {source} has its own grade scale")
         with Campaign(source) as campaign, progress_line("computing agreement"):
-            study = campaign.results.agreement.for_question(question, answer)
+            study, words = campaign.results.agreement.for_question(question, answer), campaign.settings.vocabulary
             if study.question is not None and (level is not None or measure is not None):
                 study.question.require_grades()  # names without an order have no minimum, and rank no runs
             if study.question is not None and study.question.question.kind == "tags" and answer is None:
@@ -103,10 +108,10 @@ def agreement(
                 conclusions = study.conclusions(parsed, topics=topics, without=without)
     else:
         if question is not None or answer is not None:
-            raise InputError(f"--question needs a campaign; expected its directory, found the file {source}")
+            raise InputError(f"--question needs a campaign; {source} is not a directory")
         if measure is not None:
-            raise InputError(f"--measure needs the runs of a campaign; expected its directory, found the file {source}")
-        study = None
+            raise InputError(f"--measure needs the runs of a campaign; {source} is not a directory")
+        study, words = None, RETRIEVAL
         labels = annotator_agreement.select_labels(formats.read_labels(source), topics=topics, without=without)
         level = 1 if level is None else level
         if grades is not None:
@@ -121,10 +126,12 @@ def agreement(
         asked = {"question": question, "answer": answer, "labels": study.scale} if study and question else {}
         print_json({**vars(report), **({} if conclusions is None else {"conclusions": rows}), **asked})
         return
-    _print_report(report, coefficient, of_relevance=question is None)
+    # Published values concern relevance judgements, not the decisions of reviews or judgements of generated answers.
+    _print_report(report, coefficient, of_relevance=question is None and words is RETRIEVAL)
     if report.several and conclusions is not None:
         _print_conclusions(conclusions, str(parsed))
-    print_notices(report.notes)
+    is_shown = words is REVIEW and question is None and report.level == MAYBE
+    print_notices([*([_KAPPA] if is_shown else []), *report.notes])
 
 
 def _print_report(report: Agreement, coefficient: str, *, of_relevance: bool) -> None:

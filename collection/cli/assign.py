@@ -10,6 +10,7 @@ import click
 
 from collection.cli.options import COUNT, FILE, FORMAT, SectionedCommand, open_campaign, option_section
 from collection.cli.output import echo, print_json, print_notices, print_table
+from collection.core.answer_tasks import describe_id
 from collection.core.phrases import count, cut, percent, plural
 
 if TYPE_CHECKING:
@@ -208,7 +209,8 @@ def _show(campaign: Campaign, form: str) -> None:
             ["topic notes", str(len(campaign.store.corpus.topic_notes()) or "none")],
         ],
     )
-    print_notices(campaign.people.assignments.notices())
+    words = campaign.settings.vocabulary
+    print_notices(map(words.apply, campaign.people.assignments.notices()))
     if len(table):
         echo()
         log = campaign.store.judgements.table()
@@ -224,7 +226,10 @@ def _show(campaign: Campaign, form: str) -> None:
             ]
             for row in topics
         ]
-        print_table(["topic", "assigned to", "pairs in pool", "judgements needed", "judgements made", "title"], rows)
+        header = ["topic", "assigned to", "pairs in pool", "judgements needed", "judgements made", "title"]
+        print_table([words.apply(name) for name in header], rows)
+        if explained := describe_id(topics[0]["query_id"]) if campaign.settings.task() else "":
+            echo(f"{explained}.")
     if size and len(results):
         echo()
         rows = [

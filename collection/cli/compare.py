@@ -18,6 +18,7 @@ from collection.cli.options import (
     QRELS_FORM,
     UNJUDGED,
     SectionedCommand,
+    combine_options,
     form_option,
     grade,
     measures_option,
@@ -41,6 +42,28 @@ NOT_ESTIMATED = ("test", "correction", "systems", "topic", "depth", "costs", "fr
 
 _tests, _views = option_section("Significance tests"), option_section("Other tables")
 
+TESTED = combine_options(
+    _tests("--baseline", metavar="RUN", help="System to test all others against; by default the best."),
+    _tests(
+        "--test",
+        type=Names("auto", "paired-t", "permutation", "bootstrap", "wilcoxon"),
+        default="auto",
+        show_default=False,
+        help="Paired test; auto (default) chooses by the number of topics and the skewness of the differences.",
+    ),
+    _tests(
+        "--correction",
+        type=Names("holm", "bonferroni", "benjamini-hochberg", "none"),
+        default="holm",
+        show_default=False,
+        help="Correction for multiple testing; by default holm.",
+    ),
+    _tests("--alpha", default=0.05, help="Significance level."),
+    _tests("--all-pairs", is_flag=True, help="Test all pairs of systems with the randomised Tukey HSD test."),
+    _tests("--seed", default=0, help="Random seed for reproducible p-values."),
+)
+"""Options of commands that test differences between systems."""
+
 
 @click.command(cls=SectionedCommand)
 @click.argument("qrels", type=INPUT)
@@ -57,20 +80,7 @@ _tests, _views = option_section("Significance tests"), option_section("Other tab
 @COMPAT
 @QRELS_FORM
 @form_option("table", "tsv", "json", "latex", "markdown")
-@_tests("--baseline", metavar="RUN", help="System to test all others against; by default the best.")
-@_tests(
-    "--test",
-    type=Names("auto", "paired-t", "permutation", "bootstrap", "wilcoxon"),
-    help="Paired test; auto (default): by the number of topics and the shape of the differences.",
-)
-@_tests(
-    "--correction",
-    type=Names("holm", "bonferroni", "benjamini-hochberg", "none"),
-    help="Correction for multiple testing; by default holm.",
-)
-@_tests("--alpha", default=0.05, help="Significance level.")
-@_tests("--all-pairs", is_flag=True, help="Test all pairs of systems with the randomised Tukey HSD test.")
-@_tests("--seed", default=0, help="Random seed for reproducible p-values.")
+@TESTED
 @_views("--systems", nargs=2, metavar="A B", help="Values of two runs by topic, largest difference first.")
 @_views("--topic", metavar="Q", help="With --systems: values and rankings of both runs for this topic.")
 @_views("--depth", default=10, help="Ranks to show with --topic.")
@@ -81,8 +91,8 @@ def compare(
     qrels: Source,
     runs: tuple[Source, ...],
     measures: tuple[str, ...],
-    test: str | None,
-    correction: str | None,
+    test: str,
+    correction: str,
     costs: Source | None,
     frontier: str | None,
     systems: tuple[str, str] | None,
@@ -107,11 +117,10 @@ def compare(
       cleverdon compare qrels.txt runs/ -m nDCG@10 --baseline bm25
       cleverdon compare qrels.txt runs/ -m AP --systems bm25 dense
     """
-    from collection import comparison, formats, statistics
+    from collection import comparison, formats
 
     refuse_other_options(unjudged, pool_depth, *NOT_ESTIMATED)
     views = _require_consistent(systems, topic, power, costs, frontier, form)
-    tester, corrector = test or statistics.DEFAULT_TEST, correction or statistics.DEFAULT_CORRECTION
     # The table shows the share of unjudged documents next to every value, so the default measures of it are left out.
     requested = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, unjudged == LEFT_OUT)
     parsed = [measure for measure in requested if measures or not measure.entry.descriptive]
@@ -146,7 +155,7 @@ def compare(
         print_frame(_topics(evaluation, systems), form)
         return
     with progress_line("testing differences"):
-        compared = comparison.compare(evaluation, test=tester, correction=corrector, **settings)
+        compared = comparison.compare(evaluation, test=test, correction=correction, **settings)
     if frontier is not None:
         _print_frontier(compared, frontier, form)
     elif power is not None:
@@ -230,7 +239,10 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
 
     means, costs = compared.evaluation.means(), compared.evaluation.costs
     assert costs is not None  # the options go together
-    parts = [comparison.frontier(means, costs, str(name), cost).assign(measure=str(name)) for name in means]
+    parts = [
+        comparison.frontier(means, costs, name, cost, measure.direction).assign(measure=name)
+        for name, measure in compared.evaluation.measures.items()
+    ]
     table = pd.concat(parts, ignore_index=True).rename(columns={"cost": cost})
     table = table[["measure", "system", "value", cost, "dominated", "by"]]
     if form == "table":

@@ -170,7 +170,7 @@ def _database_lines(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Contents", ", ".join(contents) or "none"
         last = about["last_decision"]
         seconds = clock.seconds() - datetime.fromisoformat(last).replace(tzinfo=UTC).timestamp() if last else None
-        yield "Judging", "no judgements" if seconds is None else f"last judgement {age(seconds)}"
+        yield "Judging", "none in the app" if seconds is None else f"last judgement in the app {age(seconds)}"
     if backups := about.get("backups"):
         newest, hours = backups["newest_seconds"], backups["every_hours"]
         schedule = f"every {count(hours, 'hour')}" if hours else "no schedule"

@@ -351,15 +351,17 @@ def measures(name: str | None, form: str) -> None:
     For example:
       cleverdon measures nDCG
     """
-    from collection.measures import parse_name
+    from collection.generated_answers import ANSWER_MEASURES, find_entry
+    from collection.measures import MEASURES, parse_name
     from collection.measures.catalogue import describe, families, reference, written
 
+    every = [*MEASURES, *ANSWER_MEASURES]
     if name is not None:
-        echo(describe(parse_name(name)))
+        echo(describe(find_entry(name) or parse_name(name)))
     elif form == "markdown":
-        echo_data(reference())
+        echo_data(reference(every))
     else:
-        for headline, entries in families():
+        for headline, entries in families(every):
             echo(headline)
             print_table(["", ""], [["  " + written(e), e.description] for e in entries], with_header=False)
             echo()

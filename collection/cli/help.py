@@ -33,6 +33,7 @@ SECTIONS = {
     "Judging": {
         "assign": "how-to/assign-annotators",
         "judging-page": "how-to/judge-documents",
+        "answers": "how-to/judge-documents",
         "judge": "how-to/judge-documents",
         "loop": "how-to/use-the-loop",
         "features": "how-to/use-the-loop",
@@ -66,19 +67,24 @@ SECTIONS = {
 """Sections of `cleverdon --help` -> their commands -> the documentation page of each command."""
 
 PAGES = {command: page for commands in SECTIONS.values() for command, page in commands.items()} | {
-    "labels list": "how-to/label-by-rules",
-    "labels rule": "how-to/label-by-rules",
     "labels clicks": "how-to/judge-with-clicks",
     "labels llm": "how-to/label-with-a-language-model",
     "labels import": "how-to/import-files",
-    "labels declare": "how-to/label-by-rules",
+    "labels vote": "how-to/compare-judges",
+    "labels matrix": "how-to/compare-judges",
     "labels compare": "tutorials/language-model-judgements",
     "labels plan": "tutorials/language-model-judgements",
     "labels ask": "tutorials/language-model-judgements",
     "labels correct": "tutorials/language-model-judgements",
-    "labels delete": "how-to/label-by-rules",
+    "answers propose": "how-to/make-nuggets",
+    "answers evaluate": "how-to/evaluate-and-compare",
+    "answers compare": "how-to/evaluate-and-compare",
+    "answers ask": "how-to/evaluate-and-compare",
+    "answers correct": "how-to/evaluate-and-compare",
+    "answers reusability": "how-to/check-reusability",
+    "answers export": "how-to/publish-a-collection",
 }
-"""Command -> its documentation page; the commands of a group by their full names."""
+"""Command -> its documentation page; commands of a group by their full names, if the page is not that of the group."""
 
 FORMATS_PAGE = "reference/file-formats"
 COMMANDS_PAGE = "reference/command-line"
@@ -88,6 +94,11 @@ INVOKED = "collection.invoked"
 
 METAVARS = {"text": "TEXT", "path": "FILE", "integer": "N", "integer range": "N", "float": "X", "float range": "X"}
 """Type of an option -> how the help writes its value."""
+
+
+def find_page(command: str) -> str:
+    """Return the documentation page of a command, by its full name."""
+    return PAGES.get(command) or PAGES.get(command.partition(" ")[0], COMMANDS_PAGE)
 
 
 class Invoked(NamedTuple):
@@ -116,8 +127,7 @@ class CommandGroup(click.Group):
         for option in cmd.params:
             if isinstance(option, click.Option):  # an argument is written as its name
                 option.metavar = option.metavar or METAVARS.get(option.type.name)
-        if page := PAGES.get(self.full_name(name or cmd.name or "")):
-            cmd.epilog = f"Documentation: cleverdon docs {page}"
+        cmd.epilog = f"Documentation: cleverdon docs {find_page(self.full_name(name or cmd.name or ''))}"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help where there are no arguments."""
@@ -196,7 +206,7 @@ class Program(CommandGroup):
             _print_error(f"{error.filename or ''}: {error.strerror or error}".removeprefix(": "))
             ctx.exit(2)  # no page of the documentation helps
         invoked = ctx.meta.get(INVOKED)
-        page = page or PAGES.get(invoked.name if invoked else "", COMMANDS_PAGE)
+        page = page or find_page(invoked.name if invoked else "")
         echo(f"See `cleverdon docs {page}`.", err=True)
         ctx.exit(2)
 
@@ -295,7 +305,7 @@ def _print_usage_error(error: click.UsageError) -> str:
     if error.ctx is None:
         return COMMANDS_PAGE
     echo(f"{error.ctx.get_usage()} (options: {error.ctx.command_path} --help)", err=True)
-    return PAGES.get(error.ctx.command_path.partition(" ")[2], COMMANDS_PAGE)
+    return find_page(error.ctx.command_path.partition(" ")[2])
 
 
 def _print_error(message: str) -> None:

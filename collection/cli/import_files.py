@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,18 @@ def _topic_files(path: Path) -> tuple[Path, ...]:
 @click.option("--costs", type=FILE, help="Costs of runs (CSV, TSV) with the column run.")
 @click.option("--clicks", type=FILE, help="Click log (CSV, TSV, JSONL), stored apart from judgements.")
 @click.option(
+    "--answers",
+    multiple=True,
+    type=FILE,
+    help="Generated answers (JSONL of TREC RAG or RAGTIME), or a folder; repeatable.",
+)
+@click.option("--nuggets", type=FILE, help="Nuggets by topic, rubrics with weights, or a nugget bank (JSONL).")
+@click.option("--nugget-assignments", type=FILE, help="Nugget assignments: a grade for each answer and nugget (JSONL).")
+@click.option("--support", type=FILE, help="Support: a grade for each sentence and document that it cites (JSONL).")
+@click.option(
+    "--label-set", metavar="NAME", help="Label set for nugget assignments and support, instead of judgements."
+)
+@click.option(
     "--replace", is_flag=True, help="Replace existing topics, documents, runs and grades that differ from the file."
 )
 @click.option(
@@ -92,6 +105,7 @@ def import_(
     by_people: bool,
     yes: bool,
     duplicates: Path | None,
+    label_set: str | None,
     **files: Any,
 ) -> None:
     """Import documents, topics, runs, qrels and other files.
@@ -102,10 +116,13 @@ def import_(
       cleverdon import DIR --documents docs.jsonl --topics topics.tsv --run runs/
     """
     from collection import formats
+    from collection.campaign.answers.answer_archive import is_archive, other_files
 
     if not any(files.values()):
         raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
-    for name in ("documents", "runs"):
+    if label_set is not None and annotator is not None:
+        raise click.UsageError("--label-set cannot be combined with --annotator")
+    for name in ("documents", "runs", "answers"):
         expanded = (expand_documents if name == "documents" else expand_folders)(files[name])
         if files[name] and not expanded:
             option = {"runs": "--run"}.get(name, f"--{name}")
@@ -119,7 +136,16 @@ def import_(
             )
         files["topics"] = topic_files[0]
     files = {name: open_inputs(given) if name != "collection" else given for name, given in files.items()}
-    report = import_files(directory, yes=yes, annotator=annotator, replace=replace, by_people=by_people, **files)
+    owner: dict[str, Any] = {"annotator": annotator, "by_people": by_people, "replace": replace}
+    answers = {name: files.pop(name) for name in ("answers", "nuggets", "nugget_assignments", "support")}
+    if files["collection"] is not None and is_archive(Path(files["collection"])):
+        answers["collection"] = Path(files.pop("collection"))
+        for name, given in other_files(answers["collection"]).items():
+            files[name] = files[name] or open_inputs(given)
+    report = import_files(
+        directory, yes=yes, answers={**answers, **owner, "label_set": label_set} if any(answers.values()) else {},
+        **owner, **files,
+    )  # fmt: skip
     if duplicates is not None:
         formats.write_duplicates(report.duplicates, duplicates)
         certain = sum(each.certain for each in report.duplicates)
@@ -130,13 +156,24 @@ def import_(
         print_notices(["--duplicates FILE writes a list of the duplicates"])
 
 
-def import_files(directory: Path, *, yes: bool, **files: Any) -> ImportReport:
-    """Import files as :meth:`.Importer.import_files`, ask about those that seem to be of another kind, and report."""
+def import_files(directory: Path, *, yes: bool, answers: Mapping[str, Any] = {}, **files: Any) -> ImportReport:
+    """Import files as :meth:`.Importer.import_files`, ask about those that seem to be of another kind, and report.
+
+    `answers` are arguments of :meth:`.GeneratedAnswers.import_files`; its files are written after the others.
+    """
     from collection.campaign import Campaign
 
     def run(accept_doubts: bool) -> ImportReport:
         with progress_line("importing") as progress:
-            return campaign.imports.import_files(**files, accept_doubts=accept_doubts, progress=progress)
+
+            def others() -> ImportReport:
+                return campaign.imports.import_files(**files, accept_doubts=accept_doubts, progress=progress)
+
+            return (
+                campaign.answers.import_files(**answers, accept_doubts=accept_doubts, others=others)
+                if answers
+                else others()
+            )
 
     with Campaign(directory) as campaign:
         try:

@@ -113,6 +113,7 @@ _model, _stopping = option_section("Model"), option_section("Random sample and s
     type=Names("prior", "columns", "none"),
     help="Use of the runs: fusion added to the score (prior), features (columns), or none.",
 )
+@_model("--labels", metavar="NAME", help="Label set that helps to order documents; never counted. '' for none.")
 @_model(
     "--grades",
     type=Names("weights", "threshold"),
@@ -132,6 +133,7 @@ def loop(campaign: Campaign, topics: tuple[str, ...], **changes: Any) -> None:
 
     For example:
       cleverdon loop DIR --mode pool-then-loop --target 0.9
+      cleverdon loop DIR --labels gpt-4o
       cleverdon loop DIR --by decisive --budget 500
       cleverdon loop DIR --topic 301 --topic 302 --mode closed
     """
@@ -173,6 +175,7 @@ def loop(campaign: Campaign, topics: tuple[str, ...], **changes: Any) -> None:
         row = settings.pop("run")
         settings["row"] = "auto" if row is None else row
     print_settings(settings | {name: number or "unlimited" for name, number in budgets.items()})
+    notices += [lead] if (lead := campaign.loop.describe_lead()) else []
     print_notices(notices)
     if used_up := budget.words:
         echo(f"\n{used_up}")

@@ -47,15 +47,15 @@ class Names(click.types.StringParamType):
 @click.argument(
     "family",
     metavar="FAMILY",
-    type=click.Choice(["strategies", "learners", "stopping", "families", "rules", "label-rules", "templates"]),
+    type=click.Choice(["strategies", "learners", "stopping", "families", "rules", "label-rules", "votes", "templates"]),
 )
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners and rules.
 
     FAMILY is `strategies`, `learners`, `stopping` (stopping rules), `families` (rule families, calibrated on topics),
-    `rules` (adjudication rules), `label-rules` or `templates` (prompts for language models). Shows the parameters of
-    each with their defaults.
+    `rules` (adjudication rules), `label-rules`, `votes` (of label sets) or `templates` (prompts for language models).
+    Shows the parameters of each with their defaults.
     """
     print_entries(list_entries(family), form)
 
@@ -93,14 +93,15 @@ def list_entries(family: str) -> Iterable[Entry[Any]]:
         from collection.active_learning.learners import LEARNERS
 
         return LEARNERS
-    if family == "label-rules":
-        from collection.machine_labels.rules import LABEL_RULES
+    if family in ("label-rules", "votes", "templates"):
+        from collection.machine_labels import rules, templates, votes
 
-        return LABEL_RULES
-    if family == "templates":
-        from collection.machine_labels.templates import TEMPLATES
-
-        return TEMPLATES
+        members: dict[str, Iterable[Entry[Any]]] = {
+            "label-rules": rules.LABEL_RULES,
+            "votes": votes.VOTES,
+            "templates": templates.TEMPLATES,
+        }
+        return members[family]
     from collection import adjudication, stopping
 
     if family == "families":

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 @click.option("--role", type=Names("manager", "annotator", "reader"), help="Role with --invite; by default annotator.")
 @click.option("--group", "groups", multiple=True, metavar="G", help="Group with --invite or --set-groups; repeatable.")
 @click.option("--email", metavar="E", help="E-mail address for single sign-on, with --invite.")
+@click.option(
+    "--imported", is_flag=True, help="Let the person of --invite continue the judgements imported under this name."
+)
 @click.option("--set-role", nargs=2, metavar="NAME ROLE", help="Change the role of an account.")
 @click.option("--set-groups", metavar="NAME", help="Replace the groups of an account by those of --group.")
 @click.option("--set-email", nargs=2, metavar="NAME E", help="Change the e-mail address of an account ('' = none).")
@@ -59,7 +62,13 @@ if TYPE_CHECKING:
 )
 @FORMAT
 def people(
-    campaign: Campaign, role: str | None, groups: tuple[str, ...], email: str | None, form: str, **changes: Any
+    campaign: Campaign,
+    role: str | None,
+    groups: tuple[str, ...],
+    email: str | None,
+    imported: bool,
+    form: str,
+    **changes: Any,
 ) -> None:
     """Show or change accounts, roles and groups.
 
@@ -78,13 +87,16 @@ def people(
     invited = tuple(dict.fromkeys(changes["invited"]))  # a name given twice is one person
     if (role is not None or email is not None) and not invited:
         raise click.UsageError("--role and --email need --invite; change an account with --set-role or --set-email")
+    if imported and not invited:
+        raise click.UsageError("--imported needs --invite")
     if email is not None and len(invited) > 1:
         raise click.UsageError("--email needs exactly one --invite")
     if groups and not invited and changes["set_groups"] is None:
         raise click.UsageError("--group needs --invite or --set-groups")
     if invited or changes["linked"]:
         with campaign.transaction():
-            tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
+            asked = {"role": role or "annotator", "groups": groups, "email": email, "imported": imported}
+            tokens = {name: _invite(campaign, name, asked) for name in invited}
             tokens |= {name: campaign.people.accounts.invite_again(name) for name in changes["linked"]}
         _print_links(campaign, tokens)
     elif changes["sessions"]:
@@ -129,17 +141,17 @@ def _change(campaign: Campaign, groups: tuple[str, ...], changes: Mapping[str, A
     return ""
 
 
-def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], email: str | None) -> str:
+def _invite(campaign: Campaign, name: str, asked: Mapping[str, Any]) -> str:
     """Invite a person; if the name is taken, name the options that change an account."""
     from collection.core.errors import ConflictError
 
     known = {account.casefold(): account for account in campaign.store.accounts.table()["name"]}
     try:
-        return campaign.people.accounts.invite(name, role, groups, email)
+        return campaign.people.accounts.invite(name, **asked)
     except ConflictError as error:
         account = known.get(name.strip().casefold())
         if account is None:
-            raise
+            raise ConflictError(campaign.settings.vocabulary.apply(str(error))) from None
         raise ConflictError(
             f"{error}. To change the existing account: --link {quote(account)} prints a new link, "
             f"--set-groups {quote(account)} --group G replaces its groups"

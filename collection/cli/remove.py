@@ -12,18 +12,7 @@ from collection.cli.output import confirm, echo, print_notices
 from collection.core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from collection.campaign import Campaign
-
-
-def _document_ids(path: Path) -> Iterable[str]:
-    """The ids of the documents in a file or folder; of files that are one document each, without reading them."""
-    from collection import formats
-
-    if path.is_dir() or formats.is_document(path):
-        return formats.find_document_files(path).files
-    return (document.doc_id for _, document in formats.read_documents(path, with_pdf_files=False))
 
 
 @click.command()
@@ -59,7 +48,8 @@ def remove(
     """Remove unjudged topics, documents, runs or pooled pairs.
 
     Pooled pairs of removed topics and documents are removed, too. Topics, documents and pairs with a judgement or a
-    machine label stay, and so does the log.
+    machine label stay, and so does the log. Documents that are also in another imported file of references
+    stay, but lose their records of this file.
 
     For example:
       cleverdon remove DIR --documents-in topics.tsv
@@ -69,26 +59,21 @@ def remove(
 
     chosen = {
         "topics": [*topics, *(formats.read_topics(topics_in)["query_id"] if topics_in else ())],
-        "documents": [
-            *documents,
-            *(
-                doc_id
-                for file in expand_documents((documents_in,) if documents_in else ())
-                for doc_id in _document_ids(file)
-            ),
-        ],
+        "documents": list(documents),
+        "files": expand_documents((documents_in,) if documents_in else ()),
         "runs": list(runs),
         "rounds": list(rounds),
     }
     if not any(chosen.values()):
         raise click.UsageError("expected something to remove, such as --document, --topic, --run or --round")
+    words = campaign.settings.vocabulary
     plan = campaign.imports.removals.preview(**chosen)
-    print_notices(plan.notes)
+    print_notices(map(words.apply, plan.notes))
     if dry_run:
-        echo(f"To remove: {plan.contents or 'nothing'}.")
+        echo(f"To remove: {words.apply(plan.contents) or 'nothing'}.")
         return
     if plan.is_empty:
         raise InputError("nothing can be removed: everything named here is in use")
-    confirm(f"Remove {plan.contents}?", yes, "the removal")
+    confirm(f"Remove {words.apply(plan.contents)}?", yes, "the removal")
     plan = campaign.imports.removals.remove(**chosen)
-    echo(f"Removed {plan.contents}.")
+    echo(f"Removed {words.apply(plan.contents)}.")

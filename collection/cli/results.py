@@ -58,7 +58,8 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         if unknown:
             print_notices([f"no costs for {join_first(unknown)}"])
     print_notices(evaluation.notes)
-    print_notices(describe_coverage(evaluation.coverage, evaluation.measures.values(), judged_only))
+    measures = evaluation.measures.values()
+    print_notices(describe_coverage(evaluation.coverage, measures, judged_only, evaluation.missing))
 
 
 def _print_values(first: str, values: Iterable[tuple[Any, ...]], place: int, costs: pd.DataFrame | None = None) -> None:
@@ -174,7 +175,7 @@ def _print_pairs(compared: Comparison) -> None:
 
 
 def _test_cells(row: Mapping[Hashable, Any]) -> list[str]:
-    interval = _interval(row["low"], row["high"])
+    interval = _interval(row["low"], row["high"]) or "none (too few topics)"
     return [f"{row['difference']:+.4f}", interval, f"{row['effect']:+.2f}", probability(row["p"])]
 
 

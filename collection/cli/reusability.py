@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from collection.cli.options import (
     FILE,
     FORMAT,
     QUESTION,
+    F,
     grade,
     measures_option,
     parse_scale,
@@ -51,17 +53,31 @@ def read_groups(path: Path) -> dict[str, str]:
     return groups
 
 
+def group_option(what: str) -> Callable[[F], F]:
+    """``--group``, which :func:`find_groups` reads; `what` is left out together."""
+    return click.option(
+        "--group",
+        "grouping",
+        default="names",
+        metavar="names|none|FILE",
+        help=f"Groups of {what} to leave out together: by name prefix, none, or FILE (run<TAB>group).",
+    )
+
+
+def find_groups(grouping: str) -> Groups:
+    """Return the groups that the option ``--group`` asks for."""
+    from collection.reusability import groups_by_prefix
+
+    if grouping in ("names", "none"):
+        return groups_by_prefix if grouping == "names" else None
+    return read_groups(Path(grouping))
+
+
 @click.command()
 @click.argument("source", metavar="DIR|QRELS", type=FILE)
 @runs_argument("[RUN]...")
 @measures_option("Measure; repeatable; the first decides the verdict; by default nDCG@10, AP, P@10.")
-@click.option(
-    "--group",
-    "grouping",
-    default="names",
-    metavar="names|none|FILE",
-    help="Groups of runs to leave out together: by name prefix, none, or FILE (run<TAB>group).",
-)
+@group_option("runs")
 @click.option("--depth", type=COUNT, help="Pool depth; by default derived from the judged documents.")
 @click.option(
     "--relevance-level", metavar="G", type=grade, help="Minimum relevant grade; by default the campaign's, 1 for QRELS."
@@ -112,11 +128,9 @@ def reusability(
     from collection.comparison import assumed_grades, out_of_reach
     from collection.machine_labels.model_families import warn_of_model
     from collection.measures import describe_search
-    from collection.reusability import DEFAULT_MEASURES, assess, groups_by_prefix
+    from collection.reusability import DEFAULT_MEASURES, assess
 
-    groups: Groups = groups_by_prefix if grouping == "names" else None
-    if grouping not in ("names", "none"):
-        groups = read_groups(Path(grouping))
+    groups = find_groups(grouping)
     options: dict[str, Any] = {"groups": groups, "depth": depth, "with_bounds": bounds, "unjudged": unjudged}
     names = measures or DEFAULT_MEASURES
     if source.is_dir():

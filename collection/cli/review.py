@@ -15,6 +15,8 @@ from collection.core.errors import InputError
 from collection.core.phrases import count, cut, join_first, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from collection.campaign import Campaign
 
 
@@ -31,13 +33,23 @@ if TYPE_CHECKING:
 )
 @click.option("--by", metavar="NAME", help="Screener who includes them; by default your login name.")
 @click.option(
+    "--decisions-by",
+    metavar="NAME",
+    help="Import the decisions of ASReview, Rayyan, Covidence or Cleverdon in the imported files; NAME is the screener "
+    "where a file names none.",
+)
+@click.option(
     "--sources", is_flag=True, help="List the imported files, with their databases, numbers of records and duplicates."
 )
 @click.option("--pairs", is_flag=True, help="List pairs of possible duplicates without a decision.")
 @click.option(
     "--prisma", type=WRITTEN, help="Write the PRISMA 2020 flow diagram (.svg, .png) or its numbers (.json, .csv)."
 )
-@click.option("--since", metavar="DATE", help="Date or time (UTC) of the update of a review, for --prisma.")
+@click.option(
+    "--since",
+    metavar="DATE",
+    help="Date or time (UTC) of the update of a review, for --prisma, --references, --methods and --log.",
+)
 @click.option("--studies", type=click.IntRange(min=0), help="Number of included studies in the diagram of --prisma.")
 @click.option("--references", type=WRITTEN, help="Write records with their decisions (.ris, .bib, .csv, .xlsx).")
 @click.option(
@@ -49,12 +61,14 @@ if TYPE_CHECKING:
     "retrieved'; repeatable.",
 )
 @click.option("--methods", is_flag=True, help="Print a text for the methods section, with citations.")
+@click.option("--log", type=WRITTEN, help="Write a readable log of all decisions, for an appendix (.csv, .xlsx).")
 @FORMAT
 def review(
     campaign: Campaign,
     settings: Path | None,
     known: tuple[str, ...],
     by: str | None,
+    decisions_by: str | None,
     sources: bool,
     pairs: bool,
     prisma: Path | None,
@@ -63,6 +77,7 @@ def review(
     references: Path | None,
     decisions: tuple[str, ...],
     methods: bool,
+    log: Path | None,
     form: str,
 ) -> None:
     """Show the steps and decisions of a literature review.
@@ -75,28 +90,21 @@ def review(
     campaign.settings.require_review()
     if settings is not None:
         campaign.review.update(**read_review_file(settings))
+    if decisions_by is not None:
+        from collection.cli.import_files import print_report
+
+        print_report(campaign.imports.import_decisions(decisions_by))
+        return
     if sources or pairs:
         _list_records(campaign, sources=sources, pairs=pairs, form=form)
         return
     included = _include(campaign, known, by or getpass.getuser()) if known else None
     if included is not None and form != "json":
         echo(f"Included {count(included['included'], 'known record')}.")
-    report = campaign.review.report
-    if prisma is not None:
-        counts = report.write_prisma(prisma, since=since, studies=studies)
-        echo(f"Wrote {prisma}: {count(counts.identified, 'record')} identified, {counts.included:,} included.")
-    elif since is not None or studies is not None:
-        raise InputError("--since and --studies need --prisma FILE")
-    if references is not None:
-        number = report.write_references(references, decisions or ("include",))
-        echo(f"Wrote {references}: {count(number, 'record')}.")
-    elif decisions:
-        raise InputError("--decision needs --references FILE")
-    if methods:
-        echo(report.methods_text())
-    if methods or prisma is not None or references is not None:
+    outputs = {"--prisma": prisma, "--references": references, "--log": log}
+    if _report(campaign, outputs, decisions, methods=methods, since=since, studies=studies):
         return
-    table, steps = campaign.review.decisions(), campaign.review.steps.table()
+    table, steps = campaign.review.decisions.table(), campaign.review.steps.table()
     numbers = {
         stage: {str(name): int(number) for name, number in group["decision"].value_counts().sort_index().items()}
         for stage in STAGES.values()
@@ -113,6 +121,36 @@ def review(
         echo()
         rows = [[stage, name, number] for stage, decided in numbers.items() for name, number in decided.items()]
         print_table(["stage", "decision", "records"], rows)
+
+
+def _report(
+    campaign: Campaign,
+    outputs: Mapping[str, Path | None],
+    decisions: tuple[str, ...],
+    *,
+    methods: bool,
+    since: str | None,
+    studies: int | None,
+) -> bool:
+    """Write the requested files and print the methods text; return whether anything was requested."""
+    report, files = campaign.review.report, {option: path for option, path in outputs.items() if path is not None}
+    for option, given in (("--prisma", studies is not None), ("--references", bool(decisions))):
+        if given and option not in files:
+            raise InputError(f"{'--studies' if option == '--prisma' else '--decision'} needs {option} FILE")
+    if since is not None and not (files or methods):
+        raise InputError("--since needs --prisma FILE, --references FILE, --log FILE or --methods")
+    for option, path in files.items():
+        if option == "--prisma":
+            counts = report.write_prisma(path, since=since, studies=studies)
+            done = f"{count(counts.identified, 'record')} identified, {counts.included:,} included"
+        elif option == "--references":
+            done = count(report.write_references(path, decisions or ("include",), since=since), "record")
+        else:
+            done = count(report.write_log(path, since=since), "decision")
+        echo(f"Wrote {path}: {done}.")
+    if methods:
+        echo(report.methods_text(since=since))
+    return methods or bool(files)
 
 
 def _list_records(campaign: Campaign, *, sources: bool, pairs: bool, form: str) -> None:

@@ -44,6 +44,7 @@ _input, _replay, _risk = option_section("Input"), option_section("Replay"), opti
 @_input("--topics", required=True, type=INPUT, help="Topics (TSV, JSONL, TREC SGML, XML).")
 @_input("--qrels", "qrels_file", required=True, type=INPUT, help="Known grades as TREC qrels.")
 @_input("--run", "runs", multiple=True, type=FILE, help="TREC run, or a folder of runs; repeatable.")
+@_input("--labels", type=INPUT, help="Machine labels in the form of qrels, which can lead the loop.")
 @_input("--relevance-level", metavar="G", type=grade, default=1, help="Minimum relevant grade.")
 @_input("--min-relevant", type=COUNT, default=1, help="Minimum number of relevant documents per topic.")
 @_input(
@@ -56,9 +57,10 @@ _input, _replay, _risk = option_section("Input"), option_section("Replay"), opti
     "--strategy",
     "strategies",
     multiple=True,
-    type=Names("loop", "loop-text", family="strategies"),
+    type=Names("loop", "loop-text", "loop-labels", "loop-text-labels", family="strategies"),
     metavar="S",
-    help="loop (default), loop-text (no runs), or a pooling strategy; repeatable.",
+    help="loop (default), loop-text (no runs), each with -labels if --labels lead it, or a pooling strategy; "
+    "repeatable.",
 )
 @_replay(
     "--learner",
@@ -106,6 +108,7 @@ def simulate(
     topics: Source,
     qrels_file: Source,
     runs: tuple[Path, ...],
+    labels: Source | None,
     strategies: tuple[str, ...],
     learners: tuple[str, ...],
     priors: str,
@@ -121,7 +124,8 @@ def simulate(
 ) -> None:
     """Replay judging on known qrels to compare strategies.
 
-    Shows the judgements needed for each recall, the work saved, and where stopping rules would stop.
+    Shows the judgements needed for each recall, the work saved, and where stopping rules would stop. With --labels, the
+    default strategies are loop and loop-labels, so that the difference is what the labels would have saved.
 
     For example:
       cleverdon simulate --documents d.jsonl --topics t.tsv --qrels q.txt
@@ -130,10 +134,13 @@ def simulate(
     from collection.active_learning.training_round import Recipe
     from collection.machine_labels.model_families import warn_of_model
     from collection.simulation import cases, simulate as replay
+    from collection.simulation.experiment import LED_BY_LABELS
 
     ranked = list(formats.read_runs(expand_folders(runs)))
-    wanted = strategies or ("loop",)
+    wanted = strategies or (("loop",) if labels is None else ("loop", "loop-labels"))
     pooled = [s for s in wanted if s in pooling.STRATEGIES]
+    if labels is None and (led := [s for s in wanted if s in LED_BY_LABELS]):
+        raise click.UsageError(f"{join(led)} {plural(len(led), 'needs', 'need')} labels: add --labels")
     if pooled and not ranked:
         raise click.UsageError(f"{join(pooled)} {plural(len(pooled), 'needs', 'need')} runs: add --run")
     frame = formats.read_qrels(qrels_file)
@@ -152,6 +159,7 @@ def simulate(
             pools=pooled,
             level=relevance_level,
             least=min_relevant,
+            labels=None if labels is None else formats.read_qrels(labels),
             notice=notices.append,
         )
         # Known grades replace the topic's text and the presumed examples.
@@ -185,6 +193,7 @@ def simulate(
 
 def _print_means(results: Results, target: float, notices: list[str]) -> None:
     from collection.simulation import LOOPS
+    from collection.simulation.experiment import LED_BY_LABELS
 
     means = results.means()
     topics, seeds = results.values["query_id"].nunique(), results.values["seed"].nunique()
@@ -213,6 +222,8 @@ def _print_means(results: Results, target: float, notices: list[str]) -> None:
     )
     if stops:
         notices.append(f"cost: judgements until the stop, or until {goal} if the rule stops before")
+    if any(strategy in LED_BY_LABELS for strategy, _ in means.index):
+        notices.append("labels order documents; recall counts the grades of the qrels alone")
     if any(strategy not in LOOPS for strategy, _ in means.index):
         notices.append("after its own documents, a pooling strategy continues with the others in random order")
 

@@ -12,6 +12,7 @@ from .evaluation import (
     Evaluation as Evaluation,
     assumed_grades as assumed_grades,
     describe_coverage as describe_coverage,
+    describe_missing as describe_missing,
     evaluate as evaluate,
     explain as explain,
     out_of_reach as out_of_reach,

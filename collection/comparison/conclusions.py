@@ -70,7 +70,7 @@ def add_notes(
     for c in evaluation.coverage:
         if c.missing_topics:
             lacks = f"{c.run} lacks {len(c.missing_topics):,} of {count(c.topics, 'topic')}"
-            notes.add(f"{lacks}; missing topics count as empty rankings")
+            notes.add(f"{lacks}; {evaluation.missing}")
     for name, rows in evaluation.unjudged.groupby("measure", sort=False):
         most = rows.iloc[int(rows["unjudged"].argmax())]
         # Whole rankings always have unjudged documents, mostly far down: their share is in the table.
@@ -115,25 +115,24 @@ def find_unmatched(coverage: Iterable[Coverage]) -> list[str]:
     return [system for system, has in has_judged.items() if not has]
 
 
-def describe_best(rows: pd.DataFrame, way: int, topics: int, test: str, unmatched: Collection[str] = ()) -> str:
+def describe_best(rows: pd.DataFrame, measure: Measure, topics: int, test: str, unmatched: Collection[str] = ()) -> str:
     """Write which system is best by one measure, and which are not significantly worse.
 
-    `rows` are those of the measure in the leaderboard, `way` is its direction, `test` says in words which test
-    decided. The systems `unmatched` without a judged document are not compared, only named.
+    `rows` are those of the measure in the leaderboard, `test` says in words which test decided. The systems `unmatched`
+    without a judged document are not compared, only named.
     """
     apart = rows["system"].isin(list(unmatched))
     if apart.any() and not apart.all():
         left_out = join_first(sorted(rows.loc[apart, "system"]))
         none = f"{left_out} {plural(int(apart.sum()), 'has', 'have')} no judged document: do the ids match?"
-        return f"{describe_best(rows[~apart], way, topics, test)} {none}"
-    measure = str(rows["measure"].iloc[0])
+        return f"{describe_best(rows[~apart], measure, topics, test)} {none}"
     over = count(topics, "topic")
     best = rows[rows["best"]]
     if best.empty:
         return f"{measure} has no preferred direction; choose a baseline ({over})."
-    word = "highest" if way > 0 else "lowest"
+    word = "highest" if measure.direction > 0 else "lowest"
     has = plural(len(best), "has", "have")
-    start = f"{join(best['system'])} {has} the {word} {measure} ({_shorten(best['value'].iloc[0])} over {over})"
+    start = f"{join(best['system'])} {has} the {word} {measure.phrase} ({_shorten(best['value'].iloc[0])} over {over})"
     others = rows[~rows["best"]].sort_values(["place", "system"], kind="stable")
     if others.empty or topics < 2:  # one topic cannot be tested
         return f"{start}."
@@ -153,12 +152,12 @@ def describe_test(tests: pd.DataFrame, measure: Measure, system: str, *, correct
     # The correction of a single comparison changes nothing.
     corrected = "" if correction == "none" or len(rows) == 1 else f" after {CORRECTIONS[correction].label} correction"
     each = "" if measure.entry.summary == "mean" else " per topic on average"
-    by = f"{_shorten(abs(row['difference']))} {measure}{each}"
+    by = f"{_shorten(abs(row['difference']))} {measure.phrase}{each}"
     less = ", where lower is better" if measure.direction < 0 else ""
     of = "" if row["interval_of"] == "mean" else f" of the {row['interval_of']}"
     verdict = "significant" if row["significant"] else "not significant"
     start = (
-        f"{system} and {row['baseline']} have the same {measure}"
+        f"{system} and {row['baseline']} have the same {measure.phrase}"
         if row["difference"] == 0
         else f"{system} is {by} {'above' if row['difference'] > 0 else 'below'} {row['baseline']}{less}"
     )
@@ -168,6 +167,8 @@ def describe_test(tests: pd.DataFrame, measure: Measure, system: str, *, correct
     side = "below" if row["difference"] > 0 else "above"
     contrary = f", but in the opposite direction: by the {row['interval_of']} it is {side}" if other_way else ""
     interval = f"{confidence(alpha)} CI{of} {_shorten(row['low'], '+')} to {_shorten(row['high'], '+')}"
+    if pd.isna(row["low"]):
+        interval = f"no {confidence(alpha)} CI: too few topics"
     p = f"p {probability(row['p_adjusted'], equals='= ')}{corrected}"
     return f"{start}: {verdict}{contrary} ({name_test(row['test'])}: {p}; {interval})."
 

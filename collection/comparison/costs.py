@@ -57,11 +57,14 @@ def number_costs(costs: pd.DataFrame) -> list[str]:
     return [str(name) for name in costs if pd.api.types.is_numeric_dtype(costs[name])]
 
 
-def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) -> pd.DataFrame:
+def frontier(
+    means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str, direction: int | None = None
+) -> pd.DataFrame:
     """Find the dominated systems: another system is no worse in measure and cost, and better in one of them.
 
     The other systems are the frontier: each is the best for some budget. `means` are systems x measures
-    (:meth:`Evaluation.means`), `costs` systems x costs (:attr:`Evaluation.costs`).
+    (:meth:`Evaluation.means`), `costs` systems x costs (:attr:`Evaluation.costs`). `direction` is that of the measure
+    (:attr:`.Measure.direction`), needed if it is not one of rankings.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) 
     if not pd.api.types.is_numeric_dtype(costs[cost]):
         known = [repr(value) for value in costs[cost].dropna()[:1]] or ["nothing for these systems"]
         raise InputError(f"cost {cost}: the frontier needs numbers, found {known[0]}")
-    way = parse(measure).direction
+    way = parse(measure).direction if direction is None else direction
     if not way:
         raise InputError(f"the frontier needs a measure with a preferred direction; {measure} has none")
     table = pd.DataFrame({"value": means[measure], "cost": costs[cost].reindex(means.index)}).dropna()

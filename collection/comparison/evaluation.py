@@ -109,6 +109,10 @@ def describe_grades(
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
 
+MISSING = "missing topics count as empty rankings"
+"""Notes on how topics that a run lacks count in its mean."""
+
+
 class Coverage(NamedTuple):
     """Missing topics and unjudged documents of a run.
 
@@ -146,6 +150,8 @@ class Evaluation(Displayed):
     notes
         Notes on all values: measures that stand for names of other tools, relevance levels that no grade reaches, and
         the grades that the bounds assume.
+    missing
+        How topics that the run lacks count in its mean.
     """
 
     columns: Mapping[str, Sequence[Any]]
@@ -154,6 +160,7 @@ class Evaluation(Displayed):
     measures: Mapping[str, Measure]
     costs: pd.DataFrame | None = None
     notes: tuple[str, ...] = ()
+    missing: str = MISSING
 
     @classmethod
     def merge(cls, parts: Sequence[Evaluation]) -> Evaluation:
@@ -165,7 +172,7 @@ class Evaluation(Displayed):
         coverage = [each for part in parts for each in part.coverage]
         notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
         columns, shares = join([part.columns for part in parts]), join([part.shares for part in parts])
-        return cls(columns, coverage, shares, parts[0].measures, notes=notes)
+        return cls(columns, coverage, shares, parts[0].measures, notes=notes, missing=parts[0].missing)
 
     def rename_measures(self, names: Mapping[Measure, str]) -> Evaluation:
         """The same with other names of the measures."""
@@ -382,14 +389,16 @@ def _align_all(runs: Iterable[Run] | AlignedRuns, index: QrelsIndex, version: Ve
 
 
 def describe_coverage(
-    coverage: Iterable[Coverage], measures: Iterable[Measure], judged_only: bool = False
+    coverage: Iterable[Coverage], measures: Iterable[Measure], judged_only: bool = False, missing: str = MISSING
 ) -> list[str]:
-    """Report topics that only a run or only the qrels have, and how many documents are unjudged and how they count."""
-    given, notes = list(coverage), []
+    """Report topics that only a run or only the qrels have, and how many documents are unjudged and how they count.
+
+    `missing` says how topics that a run lacks count in its mean (:attr:`Evaluation.missing`).
+    """
+    given = list(coverage)
+    notes: list[str] = []
     for c in given:
-        if c.missing_topics:
-            missing = f"{len(c.missing_topics):,} of {count(c.topics, 'topic')} missing"
-            notes.append(f"{c.run}: {missing}; missing topics count as empty rankings")
+        notes += _describe_missing(c, missing)
         if c.ignored_topics:
             are = plural(len(c.ignored_topics), "is", "are")
             notes.append(f"{c.run}: {count(len(c.ignored_topics), 'topic')} {are} not in the qrels and {are} ignored")
@@ -401,6 +410,16 @@ def describe_coverage(
             f"on average {span} of a topic's first 10 documents are unjudged{_describe_unjudged(measures, judged_only)}"
         )
     return notes
+
+
+def describe_missing(evaluation: Evaluation) -> list[str]:
+    """Report topics that single runs lack."""
+    return [note for c in evaluation.coverage for note in _describe_missing(c, evaluation.missing)]
+
+
+def _describe_missing(coverage: Coverage, missing: str) -> Iterator[str]:
+    if lacking := len(coverage.missing_topics):
+        yield f"{coverage.run}: {lacking:,} of {count(coverage.topics, 'topic')} missing; {missing}"
 
 
 def _describe_unjudged(measures: Iterable[Measure], judged_only: bool) -> str:

@@ -86,10 +86,10 @@ class Comparison(Displayed):
     tests
         A row per measure and system other than the baseline: ``system``, ``baseline``, ``measure``, ``topics``,
         ``difference`` (of the mean over topics, system minus baseline), ``low``, ``high``: the test's interval of the
-        statistic in ``interval_of`` ("mean", "pseudo-median"), for this comparison alone; ``effect`` (Cohen's
-        d_z), ``test``, ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the
-        system is better, equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t-test
-        detects with 80% power over these topics.
+        statistic in ``interval_of`` ("mean", "pseudo-median"), for this comparison alone (nan if the topics are too
+        few for one); ``effect`` (Cohen's d_z), ``test``, ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``,
+        ``losses`` (topics in which the system is better, equal, worse), ``significant`` (bool), ``detectable``: the
+        difference that a paired t-test detects with 80% power over these topics.
     pairs
         None unless requested. A row per measure and pair of systems, by the randomised Tukey HSD test: ``system_a``,
         ``system_b``, ``measure``, ``topics``, ``difference`` (a minus b), ``low``, ``high`` (simultaneous), ``effect``,
@@ -247,7 +247,7 @@ class Comparison(Displayed):
 
         names = self.leaderboard["measure"].unique()
         name = names[0] if measure is None else find_measure(names, measure)
-        return means_chart(self.standings(name), name).properties(width=WIDTH)
+        return means_chart(self.standings(name), self.evaluation.measures[name]).properties(width=WIDTH)
 
     def topics_chart(self, system: str, other: str | None = None, measure: str | None = None) -> alt.Chart:
         """Draw the difference of two systems in each topic as a bar, largest first.
@@ -296,12 +296,11 @@ class Comparison(Displayed):
         """
         require_known("measure", self.leaderboard["measure"].unique(), measure)
         rows = self.leaderboard[self.leaderboard["measure"] == measure]
+        tested = self.evaluation.measures[measure]
         if system is None:
             test = self.applied.get(measure)
             by = "" if test is None else describe_applied(*test, self.alpha)
-            way = self.evaluation.measures[measure].direction
-            return describe_best(rows, way, self.topics, by, find_unmatched(self.evaluation.coverage))
-        tested = self.evaluation.measures[measure]
+            return describe_best(rows, tested, self.topics, by, find_unmatched(self.evaluation.coverage))
         return describe_test(self.tests, tested, system, correction=self.correction, alpha=self.alpha)
 
 
@@ -437,8 +436,8 @@ class _PairedTests:
             "system": [self.systems[n] for n in _without(len(self.systems), reference)],
             "baseline": self.systems[reference],
             "difference": d.mean(axis=0),
-            "low": tested.low,
-            "high": tested.high,
+            "low": np.where(np.isfinite(tested.low), tested.low, np.nan),
+            "high": np.where(np.isfinite(tested.high), tested.high, np.nan),
             "interval_of": tested.of,
             "test": name,
             "statistic": tested.statistic,

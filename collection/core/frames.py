@@ -10,7 +10,7 @@ collection.core.errors.InputError: qrels: expected numbers in the column relevan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -22,11 +22,11 @@ from collection.core.phrases import literal
 if TYPE_CHECKING:
     import pandas as pd
 
-ColumnKind = Literal["id", "key", "text", "number", "integer", "object"]
+ColumnKind = Literal["id", "key", "text", "number", "integer", "object", "tuple"]
 
 _KINDS: Mapping[ColumnKind, str] = {
     "id": "text or whole numbers", "key": "text or whole numbers", "text": "text", "number": "numbers",
-    "integer": "whole numbers", "object": "dicts",
+    "integer": "whole numbers", "object": "dicts", "tuple": "tuples of text",
 }  # fmt: skip
 """Kind -> its name in messages."""
 
@@ -117,8 +117,8 @@ def _normal(column: pd.Series, kind: ColumnKind) -> pd.Series | None:
 
     from collection.core import arrow
 
-    if kind in ("key", "object"):
-        return _normal_keys(column) if kind == "key" else _normal_objects(column)
+    if kind in _NORMAL:
+        return _NORMAL[kind](column)
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _normal_categories(column, kind)
     if isinstance(column.dtype, pd.ArrowDtype) and not arrow.is_plain(column.dtype.pyarrow_dtype):
@@ -145,6 +145,25 @@ def _normal_objects(column: pd.Series) -> pd.Series | None:
     return pd.Series(filled, dtype=object, name=column.name) if all(isinstance(e, Mapping) for e in filled) else None
 
 
+def _normal_tuples(column: pd.Series) -> pd.Series | None:
+    """Return a column of tuples of text, as :func:`_normal`; lists become tuples, missing values empty tuples."""
+    import pandas as pd
+
+    values = column.tolist()
+    if column.dtype == object and all(isinstance(each, tuple) for each in values):
+        filled = values
+    else:
+        missing = column.isna()
+        filled = [
+            () if is_missing else tuple(each) if isinstance(each, list) else each
+            for each, is_missing in zip(values, missing, strict=True)
+        ]
+        if not all(isinstance(each, tuple) for each in filled):
+            return None
+        column = pd.Series(filled, dtype=object, name=column.name)
+    return column if all(isinstance(text, str) for each in filled for text in each) else None
+
+
 def _normal_keys(column: pd.Series) -> pd.Series | None:
     """:func:`_normal` of keys: whole numbers of any type as int64, else ids."""
     import pandas as pd
@@ -153,6 +172,12 @@ def _normal_keys(column: pd.Series) -> pd.Series | None:
     if keys is None or not pd.api.types.is_integer_dtype(keys):
         return _normal(column, "id")
     return keys if keys.dtype == "int64" else keys.astype("int64")
+
+
+_NORMAL: Mapping[ColumnKind, Callable[[pd.Series], pd.Series | None]] = {
+    "key": _normal_keys, "object": _normal_objects, "tuple": _normal_tuples,
+}  # fmt: skip
+"""Function by kind, for kinds that the type of the column does not decide."""
 
 
 def _normal_categories(column: pd.Series, kind: ColumnKind) -> pd.Series | None:
@@ -283,6 +308,46 @@ ESTIMATED_STANDINGS = ("best estimate", "undecided", "worse than the best")
 
 VALUES = Schema("values", {"run": _TEXT, "query_id": _ID, "measure": _TEXT, "value": _MAYBE})
 """Values of measures per run and topic. The topic ``all`` is the mean over topics."""
+
+_ANSWER = {"run": _TEXT, "query_id": _ID}
+_MAYBE_SAID = Column("number", nullable=True, optional=True)
+_MAYBE_TEXT = Column("text", nullable=True, optional=True)
+
+ANSWERS = Schema("answers", {**_ANSWER, "team": _TEXT, "words": _INTEGER, "stated_words": _MAYBE})
+"""Generated answers, one per run and topic. ``words`` is the number of words separated by white space, ``stated_words``
+the number stated in the file, if any. ``team`` is empty if the file names none."""
+
+SENTENCES = Schema(
+    "sentences",
+    {
+        **_ANSWER, "sentence": _INTEGER, "text": _TEXT, "citations": Column("tuple"),
+        "verification_worthy": _MAYBE_SAID, "combined_grade": _MAYBE_SAID,
+    },
+)  # fmt: skip
+"""Sentences of answers, numbered from 0 in each answer. ``citations`` are the distinct documents that a sentence cites,
+in its order; ``combined_grade`` is the support by all of them together; ``verification_worthy`` is 0 or 1."""
+
+NUGGETS = Schema(
+    "nuggets",
+    {
+        "query_id": _ID, "nugget": _ID, "text": _TEXT, "importance": _TEXT, "weight": _MAYBE,
+        "question": _MAYBE_TEXT, "answers": Column("tuple", optional=True), "sub_narrative": _MAYBE_TEXT,
+        "source": _MAYBE_TEXT,
+    },
+)  # fmt: skip
+"""Pieces of information that answers should contain, or should not if ``weight`` is negative. ``nugget`` is unique in
+the topic; ``importance`` is "vital", "okay" or empty."""
+
+NUGGET_ASSIGNMENTS = Schema("nugget assignments", {**_ANSWER, "nugget": _ID, "grade": _MAYBE})
+"""Nugget assignments: whether an answer contains a nugget. Grade 2 support, 1 partial support, 0 no support; missing
+for any other label."""
+
+SUPPORT = Schema("support", {**_ANSWER, "sentence": _INTEGER, "position": _INTEGER, "doc_id": _ID, "grade": _MAYBE})
+"""Support of sentences by the documents that they cite: 2 full, 1 partial, 0 no support; missing if not judged.
+``position`` counts the citations of a sentence from 0."""
+
+NUGGET_SOURCES = Schema("nugget sources", {"query_id": _ID, "nugget": _ID, "doc_id": _ID})
+"""Documents that contain a nugget, one row each."""
 
 
 def number_pairs(frame: pd.DataFrame) -> Ints:

@@ -24,6 +24,12 @@ IMAGES = "files"
 FEATURES = "features"
 EXPORTS = "exports"
 BACKUPS = "backups"
+TASKS = "tasks"
+"""Folder with a campaign for each task of generated answers; these share the accounts of the campaign around them."""
+
+NUGGET_ASSIGNMENT, SUPPORT = TASK_NAMES = ("nugget-assignment", "support")
+"""Names of these tasks, and of their folders."""
+
 SCRATCH = ".cleverdon-backup-"
 """The beginning of the names of folders in which backups are written; a killed process may leave one."""
 
@@ -62,17 +68,54 @@ def is_feature_file(name: str) -> bool:
     return bool(_FEATURE.fullmatch(name))
 
 
+def outer_campaign(directory: Path) -> Path | None:
+    """Return the directory of the campaign around a task's campaign in `directory`; None for any other campaign."""
+    place = directory.resolve()
+    outer = place.parent.parent
+    is_task = place.name in TASK_NAMES and place.parent.name == TASKS and (outer / DATABASE).is_file()
+    return outer if is_task else None
+
+
+def task_campaigns(directory: Path) -> dict[str, Path]:
+    """Return the directory of the campaign of each task that a campaign has, by name."""
+    folders = {name: directory / TASKS / name for name in TASK_NAMES}
+    return {name: folder for name, folder in folders.items() if (folder / DATABASE).is_file()}
+
+
+def campaign_folders(directory: Path) -> list[Path]:
+    """Return the directories of the tasks of a campaign, followed by its own."""
+    return [*task_campaigns(directory).values(), directory]
+
+
 def is_backed_up(name: str) -> bool:
     """Return whether a path inside a campaign's directory, with slashes, is one that a backup can have."""
+    task, name = split_task(name)
     folder, _, file = name.rpartition("/")
     if not folder:
-        return file in (DATABASE, SECRET, PROVIDER)
+        return file == DATABASE or (not task and file in (SECRET, PROVIDER))
     if folder in (RUNS, IMAGES):
         return not file.endswith(".part") and bool((_RUN if folder == RUNS else _IMAGE).fullmatch(file))
     parent, _, inner = folder.partition("/")
     return name == f"{FEATURES}/meta.json" or (
         parent == FEATURES and is_feature_folder(inner) and is_feature_file(file)
     )
+
+
+def task_prefix(folder: Path, directory: Path) -> str:
+    """Return the path of a task's campaign inside `directory`, with a final slash; "" for `directory` itself."""
+    return "" if folder == directory else f"{folder.relative_to(directory).as_posix()}/"
+
+
+def split_task(name: str) -> tuple[str, str]:
+    """Split a path (with slashes) inside a campaign's directory into the path of a task, or "", and the rest.
+
+    >>> split_task("tasks/support/campaign.db"), split_task("runs/a.parquet")
+    (('tasks/support/', 'campaign.db'), ('', 'runs/a.parquet'))
+    """
+    for task in TASK_NAMES:
+        if name.startswith(prefix := f"{TASKS}/{task}/"):
+            return prefix, name.removeprefix(prefix)
+    return "", name
 
 
 def remove_features(folder: Path) -> None:
@@ -86,18 +129,32 @@ def remove_features(folder: Path) -> None:
 
 def own_files(directory: Path) -> Iterator[Path]:
     """Every regular file that Cleverdon named, without exports."""
-    for folder, names in _names_in(directory).items():
-        yield from (file for file in _regular_files(folder) if names.fullmatch(file.name))
+    for campaign in campaign_folders(directory):
+        for folder, names in _names_in(campaign).items():
+            yield from (file for file in _regular_files(folder) if names.fullmatch(file.name))
 
 
 def unknown_entries(directory: Path) -> Iterator[Path]:
     """Every file and folder whose name is not one of Cleverdon's, without exports and what lies in such folders."""
-    folders = {directory / name for name in (RUNS, IMAGES, FEATURES, EXPORTS, BACKUPS)} | {*_feature_folders(directory)}
-    for folder, names in _names_in(directory).items():
+    tasks = task_campaigns(directory)
+    folders = {*own_folders(directory), *([directory / TASKS] if tasks else [])}
+    names_in = {
+        folder: names for campaign in campaign_folders(directory) for folder, names in _names_in(campaign).items()
+    }
+    if tasks:
+        names_in[directory / TASKS] = re.compile("|".join(tasks))
+    for folder, names in names_in.items():
         if folder.is_dir() and not (folder.name == BACKUPS and folder.is_symlink()):  # a link to where others write
             for entry in sorted(folder.iterdir()):
                 if not (entry in folders or names.fullmatch(entry.name) or entry.name.startswith(SCRATCH)):
                     yield entry
+
+
+def own_folders(directory: Path) -> Iterator[Path]:
+    """Yield the folders inside the directories of a campaign and of its tasks."""
+    for campaign in campaign_folders(directory):
+        yield from (campaign / name for name in (RUNS, IMAGES, FEATURES, EXPORTS, BACKUPS))
+        yield from _feature_folders(campaign)
 
 
 def _names_in(directory: Path) -> dict[Path, re.Pattern[str]]:
@@ -170,7 +227,8 @@ def _is_own(target: Path, directory: Path) -> bool:
         return True
     if target.is_relative_to(directory):
         first, *more = (part.casefold() for part in target.relative_to(directory).parts)
-        if first in (RUNS, IMAGES, FEATURES) or (not more and _TOP.fullmatch(first)):
+        is_tasks = first == TASKS and len(more) < 2 and bool(task_campaigns(directory))  # a task checks its own paths
+        if is_tasks or first in (RUNS, IMAGES, FEATURES) or (not more and _TOP.fullmatch(first)):
             return True
         # An existing one; a new backup is written there.
         if first == BACKUPS and len(more) == 1 and _BACKUP.fullmatch(more[0]) and target.exists():
@@ -273,6 +331,7 @@ SERVED: set[Path] = set()
 
 def is_served_elsewhere(directory: Path) -> bool:
     """Return whether another process serves the campaign in a directory; never on file systems without locks."""
+    directory = outer_campaign(directory) or directory  # one server serves it with its tasks
     if directory.resolve() in SERVED:
         return False
     try:
@@ -332,10 +391,7 @@ def restrict_permissions(directory: Path) -> None:
         return
     with suppress(OSError):
         directory.chmod(PRIVATE_FOLDER)
-        for folder in (
-            *(directory / name for name in (RUNS, IMAGES, FEATURES, EXPORTS, BACKUPS)),
-            *_feature_folders(directory),
-        ):
+        for folder in own_folders(directory):
             if folder.is_dir() and not folder.is_symlink():
                 folder.chmod(PRIVATE_FOLDER)
         for file in own_files(directory):

@@ -15,7 +15,6 @@ import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from types import NoneType, SimpleNamespace
 from typing import (
     Annotated,
@@ -219,9 +218,11 @@ class Registry(Generic[F, Traits, E]):
         return register
 
     def _known(self) -> dict[str, E]:
-        """The entries, with those of other packages, loaded at the first look-up since they import this one."""
+        """The entries with those of other packages, which import this one and so are loaded when they are needed."""
         with self._lock:  # other threads wait for the complete table; the loading one may look things up
             if not self._loaded:
+                from importlib import metadata
+
                 self._loaded = True
                 for point in metadata.entry_points(group=self.group or ""):
                     try:
@@ -238,18 +239,21 @@ class Registry(Generic[F, Traits, E]):
                 raise InputError(self._failure[0]) from self._failure[1]
         return self._entries
 
+    def registered(self) -> list[E]:
+        """Return the entries so far, without looking for those of other packages, which takes longer than a look-up."""
+        return list(self._entries.values())
+
     def __getitem__(self, name: str) -> E:
-        known = self._known()
-        try:
-            return known[name]
-        except KeyError:
-            raise UnknownNameError(self.kind, name, known) from None
+        entry = self._entries.get(name) or self._known().get(name)
+        if entry is None:
+            raise UnknownNameError(self.kind, name, self._known())
+        return entry
 
     def __iter__(self) -> Iterator[E]:
         return iter(list(self._known().values()))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known()
+        return name in self._entries or name in self._known()
 
     def __len__(self) -> int:
         return len(self._known())

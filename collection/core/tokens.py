@@ -18,6 +18,8 @@ UNSPACED = re.compile(
 )
 ASCII_WORD = re.compile(r"\w+")
 SOFT_HYPHEN = "\u00ad"
+ACCENTS = re.compile("[\u0300-\u036f]")
+STROKES = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "æ": "ae", "œ": "oe"})
 
 
 @cache
@@ -38,6 +40,15 @@ def normalise(text: str) -> str:
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return folded.replace(SOFT_HYPHEN, "")
+
+
+def without_accents(text: str) -> str:
+    """Return a text without accents and strokes of Latin letters, which file names and databases may omit.
+
+    >>> without_accents("García-López, Ødegård")
+    'Garcia-Lopez, Odegard'
+    """
+    return text if text.isascii() else ACCENTS.sub("", unicodedata.normalize("NFKD", text)).translate(STROKES)
 
 
 def words(text: str) -> list[str]:

@@ -20,6 +20,9 @@ _HISTORY = ("history", "turns", "messages", "dialogue", "conversation")
 _SPEAKER = ("speaker", "role", "participant", "author", "from")
 _TEXT = ("text", "content", "utterance", "raw_utterance", "user_utterance", "question", "query", "message")
 _REPLY = ("response", "answer", "passage")
+_SYSTEMS = frozenset({"system", "assistant", "bot", "agent", "model", "ai"})
+"""Speakers that answer, without case."""
+
 _NUMBERS = ("number", "num", "id")
 
 
@@ -37,6 +40,14 @@ class Context(NamedTuple):
     """The turns before the question, oldest first."""
     others: Mapping[str, str]
     """The other fields by name, as text; without empty ones."""
+
+    def asked_before(self) -> list[str]:
+        """Return what the user said in the turns, the latest first; without the system's replies.
+
+        >>> read_context({"history": [["What is lift?", "A force."], ["And drag?", "Another."]]}).asked_before()
+        ['And drag?', 'What is lift?']
+        """
+        return [turn.text for turn in reversed(self.turns) if turn.speaker.casefold() not in _SYSTEMS]
 
 
 def read_context(fields: Mapping[str, object]) -> Context:

@@ -9,6 +9,9 @@ from functools import cached_property
 
 from collection.core import phrases
 
+_VERBATIM = r"`[^`]*`|--[a-z][\w-]*|[^\s`]*\w\.[a-z]\w*"
+"""Commands, options and file names, which no vocabulary changes."""
+
 
 @dataclass(frozen=True)
 class Vocabulary:
@@ -22,6 +25,8 @@ class Vocabulary:
     ('2 records', '1 document')
     >>> REVIEW.apply("Judgements of the annotators, by topic")
     'Decisions of the screeners, by stage'
+    >>> REVIEW.apply("documents.ris: 2 documents; `cleverdon remove DIR --documents-in FILE` removes the documents")
+    'documents.ris: 2 records; `cleverdon remove DIR --documents-in FILE` removes the records'
     """
 
     document: str = "document"
@@ -60,10 +65,15 @@ class Vocabulary:
         return phrases.count(number, self.judgement, self.judgements)
 
     def apply(self, text: str) -> str:
-        """A text of Cleverdon with these words instead of those of information retrieval; not for texts of users."""
+        """Return a text of Cleverdon in this vocabulary instead of that of information retrieval; not for users' texts.
+
+        Commands in backticks, options and names of files stay.
+        """
         return self._pattern.sub(self._replace, text) if self.replacements else text
 
     def _replace(self, found: re.Match[str]) -> str:
+        if found["verbatim"]:
+            return found[0]
         word = self.replacements[found[0].lower()]
         return word[0].upper() + word[1:] if found[0][0].isupper() else word
 
@@ -77,7 +87,7 @@ class Vocabulary:
     def _pattern(self) -> re.Pattern[str]:
         """The words and phrases, the longest first."""
         longest = sorted(self.replacements, key=len, reverse=True)
-        return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b", re.I)
+        return re.compile(rf"(?P<verbatim>{_VERBATIM})|\b(?:{'|'.join(map(re.escape, longest))})\b", re.I)
 
 
 RETRIEVAL = Vocabulary()

@@ -311,7 +311,7 @@ def _text(doc: object) -> str:
     """The cleaned docstring; empty if it is missing, too short or about something deprecated."""
     if not isinstance(doc, str):
         return ""
-    text = inspect.cleandoc(doc)
+    text = inspect.cleandoc(doc).replace("\0", r"\0")  # Python 3.14 pads with the character itself in base64.b85encode
     if "Array API Standard Support" in text:  # these expressions are slow
         text = _SUPPORT_TABLE.sub("\n\n", text)
     if "# may vary" in text:

@@ -9,7 +9,6 @@ al. 2023) compare the same fields.
 from __future__ import annotations
 
 import re
-import unicodedata
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 from collection.core.characters import without_markup
 from collection.core.records import Document, find_dois
-from collection.core.tokens import normalise, plain, words
+from collection.core.tokens import normalise, plain, without_accents, words
 
 SKETCH = 64
 """Hashes of words by which two texts are compared: enough to tell 0.25 from 0.6 of the words in common."""
@@ -56,7 +55,11 @@ _REGISTERED = re.compile(r"\b(?:NCT\d{8}|ISRCTN\d{8}|ACTRN\d{14}|EUCTR\d{4}-\d{6
 _REGISTRIES = ("NCT0", "ISRCTN", "ACTRN", "EUCTR", "DRKS", "UMIN")
 _NO_AUTHOR_WORDS = "anonymous anon unknown none na author authors listed no not available et al"
 _NO_AUTHOR = frozenset(_NO_AUTHOR_WORDS.split())
-_MARKS = re.compile("[\u0300-\u036f]")
+_GROUP = re.compile(
+    r"(?<=[.?!])\s+[^.?!]{1,100}\b(?:Groups?|Investigators|Committee|Collaborators|Consortium|Collaboration)[].\s]*\Z",
+    re.I,
+)
+"""Name of a study group, which Medline appended to titles before it had a field for it."""
 _SMALL_WORDS = "the of and for in on a an de la le les des du et der die das und fur"
 _JOURNAL_WORDS = frozenset(_SMALL_WORDS.split())
 
@@ -184,6 +187,8 @@ class RecordIndex:
         self._by_abstract: dict[bytes, str] = {}
         self._by_block: dict[bytes, list[str]] = {}
         self._known: dict[str, _Identity] = {}
+        self._retitled: dict[str, list[_Identity]] = {}
+        """Id of a document -> its records with another title, such as those that a person merged with it."""
 
     def add(self, record: Document) -> None:
         """Add a record under the id of its document; :meth:`find` returns the first record of a publication."""
@@ -202,6 +207,8 @@ class RecordIndex:
                 alike.append(record.doc_id)
         # A duplicate may add an identifier that tells the publication from others with the same title.
         known = self._known.get(record.doc_id, _Identity())
+        if known.title and identity.title and identity.title != known.title:
+            self._retitled.setdefault(record.doc_id, []).append(identity)
         merged = _Identity._make(old or new for old, new in zip(known, identity, strict=True))
         self._known[record.doc_id] = merged
         for one in (identity, merged):
@@ -241,7 +248,8 @@ class RecordIndex:
     def _matches(self, identity: _Identity) -> Iterator[Match]:
         for name, doc_id in self._same_identifier(identity):
             known = self._known[doc_id]
-            if identity.other_kind(known) or _other_publication(identity, known):
+            records = (known, *self._retitled.get(doc_id, ()))
+            if all(identity.other_kind(one) or _other_publication(identity, one) for one in records):
                 yield Match(doc_id, f"{name}, other title", False)
             elif name == "DOI" and max(len(identity.dois), len(known.dois)) > 1:
                 yield Match(doc_id, "one of several DOIs", False)
@@ -346,8 +354,8 @@ def _reason(identity: _Identity, known: _Identity, same_abstract: bool | None) -
 def _identify(record: Document) -> _Identity:
     metadata = record.metadata
     year = re.search(r"\b\d{4}\b", str(metadata.get("year") or ""))
-    title, abstract = without_markup(record.title), words(normalise(without_markup(record.text or "")))
-    title_words = plain(_without_accents(title.replace("&", " and "))).split()
+    title, abstract = _GROUP.sub("", without_markup(record.title)), words(normalise(without_markup(record.text or "")))
+    title_words = plain(without_accents(title.replace("&", " and "))).split()
     author = _first_author(metadata.get("authors"))
     page = re.search(r"[^\W\d_]*\d+", str(metadata.get("pages") or ""))
     return _Identity(
@@ -358,7 +366,7 @@ def _identify(record: Document) -> _Identity:
         sum(word not in _GENERIC for word in title_words),
         int(year[0]) if year else 0,
         author,
-        plain(_without_accents(re.sub(r"[(\[:=].*", "", _first(metadata.get("journal"))))),
+        plain(without_accents(re.sub(r"[(\[:=].*", "", _first(metadata.get("journal"))))),
         page[0].lower() if page else "",
         _digest(" ".join(abstract)) if abstract else b"",
         _sketch(abstract),
@@ -385,10 +393,6 @@ def _blocks(title: list[str], abstract: list[str], author: _Author | None, page:
         yield _digest(f"p {page} {' '.join(sorted(author.surname))}")
 
 
-def _without_accents(text: str) -> str:
-    return text if text.isascii() else _MARKS.sub("", unicodedata.normalize("NFKD", text))
-
-
 def _first(value: object) -> str:
     """The first text of a list, or a text."""
     return str(value[0] if isinstance(value, list) and value else value or "")
@@ -400,7 +404,7 @@ def _first_author(names: object) -> _Author | None:
     >>> _first_author("Berg, Tor; Lund, K.").surname, _first_author(["Tor A. Berg"]).surname
     (frozenset({'berg'}), frozenset({'berg'}))
     """
-    first = re.split(r";|\band\b|&", _without_accents(_first(names)))[0]
+    first = re.split(r";|\band\b|&", without_accents(_first(names)))[0]
     surname, comma, _ = first.partition(",")
     parts = re.findall(r"\w+", surname)
     if not comma and parts and not _is_initials(parts[-1]):

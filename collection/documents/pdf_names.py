@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from collection.core.records import Document, find_dois
-from collection.core.tokens import plain
+from collection.core.tokens import plain, without_accents
 
 FIRST_PAGE = 6_000
 """Number of characters of a text that are searched for title and DOI."""
@@ -89,23 +89,25 @@ class PdfIndex:
         return {doc_id for number in _NUMBER.findall(stem) for doc_id in self._by_pmid.get(number, ())}
 
     def _title_in(self, text: str) -> set[str]:
-        words = f" {plain(text)} "
+        words = f" {_words(text)} "
         found = {each.doc_id: each.title for each in self._entries if _is_long(each) and f" {each.title} " in words}
         # The title of "Reply to: ..." contains that of another record.
         return {doc_id for doc_id, title in found.items() if not any(title != a and title in a for a in found.values())}
 
     def _titled(self, stem: str) -> set[str]:
-        words = frozenset(plain(stem).split())
+        words = frozenset(_words(stem).split())
         shares = {each.doc_id: len(each.words & words) / len(each.words) for each in self._entries if _is_long(each)}
         best = max(shares.values(), default=0.0)
         return {doc_id for doc_id, share in shares.items() if share == best} if best >= SHARE else set()
 
     def _authored(self, stem: str) -> set[str]:
-        words = set(plain(_BOUNDARY.sub(" ", stem)).split())
+        words = set(_words(_BOUNDARY.sub(" ", stem)).split())
         return {
             each.doc_id
             for each in self._entries
-            if each.author and each.year in words and set(each.author.split()) <= words
+            if each.author
+            and each.year in words
+            and (words.issuperset(each.author.split()) or each.author.replace(" ", "") in words)
         }
 
 
@@ -123,7 +125,7 @@ def _by(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
 
 def _entry(document: Document) -> _Entry:
     metadata = document.metadata
-    title = plain(document.title)
+    title = _words(document.title)
     dois = find_dois(str(metadata.get("doi", "")))
     words = frozenset(word for word in title.split() if len(word) > 2 and word not in _SHORT)
     year = re.search(r"\d{4}", str(metadata.get("year", "")))
@@ -143,13 +145,18 @@ def _surname(authors: object) -> str:
     first = authors[0] if isinstance(authors, list) and authors else authors
     name = str(first or "").split(";")[0].strip()
     if "," in name:
-        return plain(name.split(",")[0])
+        return _words(name.split(",")[0])
     parts = name.split()
     surname = list(parts)
     while len(surname) > 1 and _INITIALS.fullmatch(surname[-1]):
         surname.pop()
-    return plain(" ".join(surname) if len(surname) < len(parts) else (parts[-1] if parts else ""))
+    return _words(" ".join(surname) if len(surname) < len(parts) else (parts[-1] if parts else ""))
+
+
+def _words(text: str) -> str:
+    """Return the words of a text without accents, because file names and databases may omit accents."""
+    return plain(without_accents(text))
 
 
 def _signs(text: str) -> str:
-    return _SIGNS.sub("", text.lower())
+    return _SIGNS.sub("", without_accents(text).lower())

@@ -37,6 +37,7 @@ def card(facts: CardFacts) -> str:
         _grades,
         _questions,
         _machine_labels,
+        _answers,
         _judging,
         _agreement,
         _pool,
@@ -115,6 +116,36 @@ def _material(facts: CardFacts) -> Iterator[str]:
     yield f"The text in `queries.jsonl` is the topic's {wanted}{instead if missing else ''}."
     if others := facts["topics"].get("other_fields"):
         yield f"Topics have other fields in `topics.jsonl`: {_named(others)}."
+
+
+def _answers(facts: CardFacts) -> Iterator[str]:
+    about = facts.get("answers")
+    if not about:
+        return
+    yield "## Generated answers"
+    yield _table(("content", "count"), [(name.replace("_", " "), number) for name, number in about["counts"].items()])
+    yield _table(
+        ("task", "pairs judged", "judgements", "annotators", "alpha", "kappa"),
+        [
+            (task["label"], task["pairs"], task["judgements"], task["annotators"], *map(_value, task["agreement"]))
+            for task in about["tasks"]
+        ],
+    )
+    if about["scores"]:
+        names = list(dict.fromkeys(row["measure"] for row in about["scores"]))
+        values = {(row["run"], row["measure"]): row["value"] for row in about["scores"]}
+        runs = dict.fromkeys(row["run"] for row in about["scores"])
+        yield _table(("run", *names), [(run, *(_value(values[run, name]) for name in names)) for run in runs])
+    yield (
+        "`answers.jsonl` has the answers in the format of TREC RAG 2026, `nuggets.jsonl` and\n"
+        "`nugget_assignments.jsonl` the nuggets and adjudicated nugget assignments in the format of nuggetizer,\n"
+        "`support.jsonl` the adjudicated support in the format of NIST. The logs have every edit and every judgement.\n"
+        "`cleverdon import CAMPAIGN --collection DIRECTORY` reads all of them into a new campaign."
+    )
+
+
+def _value(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
 
 
 def _grades(facts: CardFacts) -> Iterator[str]:
@@ -212,6 +243,13 @@ def _judging(facts: CardFacts) -> Iterator[str]:
         first, last = judging["first_at"][:10], judging["last_at"][:10]
         sentences.append(f"Judged on {first} (UTC)." if first == last else f"Judged from {first} to {last} (UTC).")
     yield " ".join(sentences)
+    for led in facts.get("led_by_labels", []):
+        yield (
+            f"In {count(led['topics'], 'topic')}, the machine labels of {markdown_code(led['label_set'])} helped to "
+            f"order the documents: {count(led['judgements'], 'judgement')} {plural(led['judgements'], 'is', 'are')} of "
+            "documents that a model ranked with them. The labels are not grades, and estimates of recall do not rest "
+            "on them."
+        )
     if decisions := [f"{number:,} {what}" for what, number in facts["decisions"].items() if number]:
         yield f"In addition to grades: {join(decisions)}."
 

@@ -22,9 +22,10 @@ class PrismaCounts:
 
     Attributes
     ----------
-    databases, other_sources
-        Records identified by each database or register, and by other methods: citation searching and others, files
-        without a known database, and documents without bibliographic records.
+    databases, registers, other_methods
+        Records identified by each database and each register of studies, and by other methods, such as citation
+        searching and websites. A file of which the database is unknown counts as one, under the name of the file;
+        documents without bibliographic records count as identified by other methods.
     previous
         Reports included in the previous version of an updated review; None for a new review.
     known_from_previous
@@ -34,14 +35,14 @@ class PrismaCounts:
     not_screened
         Records that were unscreened when screening ended, in PRISMA's words marked as ineligible by automation tools.
     screened
-        Records with a final decision on title and abstract.
+        Records on whose title and abstract all screeners have decided, those with conflicts included.
     excluded
         Reason -> records excluded by title and abstract.
     full_text
         Whether the review has a second stage, which assesses full texts. Without it, the numbers of reports are 0.
     sought, not_retrieved, assessed
-        Reports sought for retrieval (all records that were not excluded), those without a full text, and those with a
-        final decision on it.
+        Reports sought for retrieval (all records that were not excluded), those without a full text, and those on which
+        all screeners have decided, those with conflicts included.
     reports_excluded
         Reason -> reports excluded by full text.
     included
@@ -51,7 +52,7 @@ class PrismaCounts:
     undecided
         Records with "maybe" as decision of the last stage.
     unscreened, conflicts
-        Open records of the first stage: without decisions of all screeners, or with conflicting decisions.
+        Open records of the first stage: without decisions of all screeners, or screened with conflicting decisions.
     reports_unscreened, reports_conflicts
         The same for the second stage.
     known
@@ -73,7 +74,8 @@ class PrismaCounts:
     """
 
     databases: Mapping[str, int]
-    other_sources: Mapping[str, int] = field(default_factory=dict)
+    registers: Mapping[str, int] = field(default_factory=dict)
+    other_methods: Mapping[str, int] = field(default_factory=dict)
     previous: int | None = None
     known_from_previous: int = 0
     duplicates: int = 0
@@ -106,14 +108,15 @@ class PrismaCounts:
         reports = self.sought, self.not_retrieved, self.assessed, self.reports_unscreened, self.reports_conflicts
         if not self.full_text and (any(reports) or self.reports_excluded):
             raise InputError("a review without full texts has no numbers of reports")
-        goes_on = self.screened - self.total_excluded
-        last = self.assessed - self.total_reports_excluded if self.full_text else goes_on
+        goes_on = self.screened - self.total_excluded - self.conflicts
+        assessed = self.assessed - self.total_reports_excluded - self.reports_conflicts
+        last = assessed if self.full_text else goes_on
         sums = [
-            ("records identified", self.identified, self.removed + self.screened + self.unscreened + self.conflicts),
+            ("records identified", self.identified, self.removed + self.screened + self.unscreened),
             ("records included or undecided", last, self.included + self.undecided),
         ]
         if self.full_text:
-            left = self.not_retrieved + self.assessed + self.reports_unscreened + self.reports_conflicts
+            left = self.not_retrieved + self.assessed + self.reports_unscreened
             sums += [("records not excluded", goes_on, self.sought), ("reports sought", self.sought, left)]
         for name, whole, parts in sums:
             if whole != parts:
@@ -123,7 +126,7 @@ class PrismaCounts:
     @property
     def identified(self) -> int:
         """Return the number of records of all sources."""
-        return sum(self.databases.values()) + sum(self.other_sources.values())
+        return sum(sum(each.values()) for each in (self.databases, self.registers, self.other_methods))
 
     @property
     def removed(self) -> int:
@@ -157,8 +160,12 @@ class PrismaCounts:
 
     def _rows(self) -> list[tuple[str, str, str, int]]:
         identification, screening, included = "Identification", "Screening", "Included"
-        rows = [(identification, "Records from databases and registers", name, n) for name, n in self.databases.items()]
-        rows += [(identification, "Records from other methods", name, n) for name, n in self.other_sources.items()]
+        sources = {"databases": self.databases, "registers": self.registers, "other methods": self.other_methods}
+        rows = [
+            (identification, f"Records from {what}", name, n)
+            for what, numbers in sources.items()
+            for name, n in numbers.items()
+        ]
         if self.previous is not None:
             rows += [
                 ("Previous studies", "Reports of studies included in previous version", "", self.previous),

@@ -97,7 +97,7 @@ def lay_out(counts: PrismaCounts) -> Layout:
     column = (WIDTH - MARGIN - left - GAP - bool(aside) * (aside + GAP)) / 2
     x = left + bool(aside) * (aside + GAP)
     x_beside = x + column + GAP
-    via = "databases, registers and other methods" if counts.other_sources else "databases and registers"
+    via = "databases, registers and other methods" if counts.other_methods else "databases and registers"
     new = "new " if aside else ""
     head = layout.add("header", x, MARGIN, WIDTH - MARGIN - x, [f"Identification of {new}studies via {via}"])
     y = top = head.y + head.height + 14
@@ -144,9 +144,11 @@ def _add_previous(layout: Layout, previous: int, x: float, width: float, y: floa
 
 def _rows(counts: PrismaCounts) -> Iterable[_Row]:
     identified = ["Records identified from:"]
-    identified += _listed("Databases and registers", counts.databases.items())
-    if counts.other_sources:
-        identified += _listed("Other methods", counts.other_sources.items())
+    identified += _listed("Databases", counts.databases.items())
+    if counts.registers:
+        identified += _listed("Registers", counts.registers.items())
+    if counts.other_methods:
+        identified += _listed("Other methods", counts.other_methods.items())
     removed = ["Records removed before screening:"]
     if counts.previous is not None:
         removed.append(f" Records known from previous version of review {_n(counts.known_from_previous)}")

@@ -1,3 +1,12 @@
+from .answer_files import (
+    AnswersForm as AnswersForm,
+    NuggetsForm as NuggetsForm,
+    write_answers as write_answers,
+    write_nugget_assignments as write_nugget_assignments,
+    write_nuggets as write_nuggets,
+    write_support as write_support,
+)
+from .answers import read_answers as read_answers
 from .beir import (
     QUERY_TEXTS as QUERY_TEXTS,
     CollectionParts as CollectionParts,
@@ -15,6 +24,7 @@ from .columns import to_pyterrier as to_pyterrier
 from .costs import find_run_line as find_run_line, read_costs as read_costs
 from .databases import database_lines as database_lines, guess_database as guess_database
 from .datasets import download as download
+from .decisions import find_decisions as find_decisions
 from .document_folder import (
     find_document_files as find_document_files,
     is_document as is_document,
@@ -35,6 +45,7 @@ from .images import (
     parse_host as parse_host,
     read_image as read_image,
 )
+from .judge_labels import parse_grades as parse_grades, read_judge_labels as read_judge_labels
 from .judgements import (
     read_preferences as read_preferences,
     write_choices as write_choices,
@@ -46,6 +57,7 @@ from .labels import (
     read_labels as read_labels,
     write_labels as write_labels,
 )
+from .nuggets import read_nugget_assignments as read_nugget_assignments, read_nuggets as read_nuggets
 from .objects import is_binary as is_binary
 from .pdf import PdfFile as PdfFile
 from .qrels import (
@@ -55,7 +67,13 @@ from .qrels import (
     read_index as read_index,
     read_qrels as read_qrels,
 )
-from .references import Reference as Reference, to_reference as to_reference
+from .reference_files import (
+    Copy as Copy,
+    ExportedReference as ExportedReference,
+    write_references as write_references,
+    write_text_table as write_text_table,
+)
+from .references import Reference as Reference, as_reference as as_reference, to_reference as to_reference
 from .run import name_runs as name_runs, open_runs as open_runs, read_run as read_run, read_runs as read_runs
 from .run_alignment import RunFiles as RunFiles
 from .source import (
@@ -66,6 +84,7 @@ from .source import (
     stem as stem,
 )
 from .spreadsheet import to_tsv as to_tsv
+from .support import read_support as read_support
 from .topics import read_topics as read_topics
 from .training_examples import write_training as write_training
 from .trec_eval_files import read_levels as read_levels, read_reference_scores as read_reference_scores
@@ -91,5 +110,4 @@ from .write import (
     write_run as write_run,
     write_table as write_table,
 )
-from .write_references import ExportedReference as ExportedReference, write_references as write_references
 from .zip_folder import unpack_zip as unpack_zip

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from collection.core.errors import FormatError
-from collection.core.phrases import count
+from collection.core.phrases import count, plural
 from collection.formats import columns, source
 from collection.formats.source import FilePath
 
@@ -99,7 +99,9 @@ class _Doubts:
     def report(self, path: FilePath) -> None:
         """Warn of them."""
         if self.outside:
-            source.warn(path, f"skipped {count(self.outside, 'line')} of text outside the BibTeX entries", self.outside)
+            belong = plural(self.outside, "belongs", "belong")
+            between = f"{count(self.outside, 'line')} of text between the BibTeX entries, such as comments"
+            source.warn(path, f"{between}, {belong} to no record", self.outside)
         for lines, one, many in (
             (self.broken, "skipped {} that is broken", "skipped {} that are broken"),
             (self.ended, "{} has a closing brace too many, and lost the fields after it",

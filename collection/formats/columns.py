@@ -13,9 +13,18 @@ from collection.core.frames import Schema, index_to_columns
 from collection.core.records import Run
 from collection.formats.fields import DOC_ID, LABEL_ALIASES, TEXT
 
+BEFORE = 5
+"""Lines of text that may stand before a header, as in exports of Dimensions."""
+
+RUN_NAMES = ("run", "system", "tag")
+"""Columns with the name of the run, where a frame has several."""
+
+_GRADES = ("label", "rel", "relevance", "grade")
 _NAMES = {
     **LABEL_ALIASES,
-    "relevance": ("label", "rel", "grade"),
+    "relevance": _GRADES,
+    "grade": _GRADES,
+    "run": RUN_NAMES,
     "title": ("query",),
 }
 """Names of each column in other tools. pyterrier's ``query`` is usually a text, so the last choice for an id."""
@@ -80,13 +89,15 @@ REFERENCE_COLUMNS = {
         de, schlagwörter, schlüsselwörter, stichwörter, mots-clés, mots clés, palabras clave,
         palavras-chave, parole chiave, trefwoorden, nyckelord, nøkkelord, słowa kluczowe, 关键词,
         キーワード, 키워드, mesh terms, mesh, mesh headings, index keywords, keywords plus, ieee terms,
-        subject terms, subjectterms, subjects, subject, identifierkeywords, automatic tags, emtree medical index
-        terms, emtree drug index terms, emtree device index terms, emtree index terms, fields of study,
+        subject terms, subjectterms, subjects, subject, identifierkeywords, automatic tags, emtree drug index
+        terms (major focus), emtree medical index terms (major focus), emtree medical index terms, emtree drug index
+        terms, emtree device index terms, emtree index terms, fields of study,
         inspec controlled terms, inspec non-controlled terms, mesh headings (terms), mesh term, keyphrases,
         thesaurus terms, key words, keywords.display name
     """,
     "language": """
-        language, languages, language of original document, original language, language of publication, la, lang,
+        language, languages, article language, language of original document, original language, language of
+        publication, la, lang,
         sprache, sprachen, langue, langues, idioma, lingua, taal, språk, sprog, kieli, język, dil, язык, 语言, 言語,
         언어
     """,
@@ -136,7 +147,7 @@ RECORD_TAGS = {
         "doi": "DO DOI DI",
         "other doi": "L3 M3",
         "pmid": "PMID PM",
-        "accession": "AN C1 C2 C3 C4 C5 C6 C8 M1",
+        "accession": "AN C1 C2 C3 C4 C5 C6 C8 U1",
         "notes": "N1",
         "keywords": "KW",
         "language": "LA",
@@ -320,6 +331,11 @@ def is_name(cell: str) -> bool:
     """Tell whether a cell is the name of a column that some reader knows."""
     plain = plain_name(cell)
     return plain in _KNOWN or plain in _HEADS
+
+
+def count_known(cells: Iterable[str]) -> int:
+    """Count the different names of columns among the cells."""
+    return sum(is_name(cell) for cell in {cell.strip().lower() for cell in cells})
 
 
 def unknown_names(names: Iterable[str]) -> list[str]:

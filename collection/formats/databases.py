@@ -17,7 +17,7 @@ RECORDS = 2_000
 _NAMES = (
     (r"embase|\bemed\w*\b|\bemcz?d\b", "Embase"),
     (r"pubmed|\bnlm\b", "PubMed"),
-    (r"medline|\bmed(?:l|all|_?\d+\w*)\b|\bcmedm\b|\bmnh\b|\bmdc\b", "MEDLINE"),
+    (r"medline|\bmed(?:[cflp]|all|_?\d+\w*)\b|\bcmedm\b|\bmnh\b|\bmdc\b", "MEDLINE"),
     (r"psyc(?:info|_?inf)|\bpsyc\d+\b|\bpsyh\b", "APA PsycInfo"),
     (r"psyc(?:articles)|\bpdh\b", "APA PsycArticles"),
     (r"cinahl|\bcin20\b|\bccm\b|\brzh\b|\bcul\b", "CINAHL"),

@@ -22,8 +22,6 @@ _IDS = ("query_id", "qid", "doc_id", "docno")
 _SEPARATORS = (",", ";", "\t", "|")
 _EXCEL = re.compile(r'"?sep=(.)"?\s*', re.I)
 """A first line by which Excel names the separator."""
-_BEFORE = 5
-"""Lines of text that may stand before a header, as in exports of Dimensions."""
 _SAMPLE = 20
 """Records that are compared with the first one of a table without a known header."""
 
@@ -141,8 +139,8 @@ def separator_of(path: FilePath, what: str) -> str:
         return "\t"
     if (named := _EXCEL.fullmatch(line)) is not None:
         return named[1]
-    first = [line for _, line in islice(fields.data_lines(path, what), _BEFORE)]
-    known = [[_known_names(_cells(line, separator)) for separator in _SEPARATORS] for line in first]
+    first = [line for _, line in islice(fields.data_lines(path, what), columns.BEFORE)]
+    known = [[columns.count_known(_cells(line, separator)) for separator in _SEPARATORS] for line in first]
     line, best = max(zip(first, known, strict=True), key=lambda each: max(each[1]))
     counts = [(names, len(_cells(line, separator))) for names, separator in zip(best, _SEPARATORS, strict=True)]
     if not max(best):
@@ -155,11 +153,6 @@ def _cells(line: str, separator: str) -> list[str]:
         return next(csv.reader([line], delimiter=separator), [])
     except csv.Error:
         return []
-
-
-def _known_names(cells: Sequence[str]) -> int:
-    """Count the different names of columns among the cells."""
-    return sum(columns.is_name(cell) for cell in {cell.strip().lower() for cell in cells})
 
 
 def rename(
@@ -228,7 +221,7 @@ def named_records(
     first = list(islice(all_records, _SAMPLE))
     names: Sequence[str] = ()
     begin = 0
-    for place, (number, record) in enumerate(first[:_BEFORE]):
+    for place, (number, record) in enumerate(first[: columns.BEFORE]):
         header = [name.strip().lower() for name in record]
         has_id = fields.find_header(record, id_names) is not None
         if has_id or is_header(header):
@@ -277,7 +270,7 @@ def _bare_names(
 def _is_unknown_header(sample: list[list[str]]) -> bool:
     """Tell whether the first record of a table names columns: known ones, or words above numbers or sentences."""
     first, others = sample[0], sample[1:]
-    if first[0].strip().lower() in _IDS or _known_names(first) > 1:
+    if first[0].strip().lower() in _IDS or columns.count_known(first) > 1:
         return True
     if not others or any(len(cell.split()) > 3 or re.search(r"\d", cell) for cell in first):
         return False

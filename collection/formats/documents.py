@@ -32,6 +32,8 @@ LONGEST_NAME = 10_000
 _PDF_NAME = re.compile(rb'"pdf"\s*:\s*"(?![a-z]+:\\?/\\?/)(?:[^"\\]|\\.){0,5000}?\.pdf"', re.I)
 _TREC = re.compile(r"(?i)\s*<doc>")
 # MS MARCO's passages, the same with a title, MS MARCO's documents.
+_NUMBERED = re.compile(r"\s*<\d+>\s*")
+"""The number of a record in text that Ovid and Embase export."""
 _BARE = {2: ["doc_id", "text"], 3: ["doc_id", "title", "text"], 4: ["doc_id", "url", "title", "text"]}
 
 
@@ -101,7 +103,8 @@ def _from_text(path: FilePath) -> Iterator[tuple[int, Document]]:
     separator = delimited.separator_of(path, WANTED)
     if separator not in line and source.suffix(path) != ".csv":
         wanted = "documents as JSONL, TSV, CSV with a header, TREC markup (<DOC>), RIS, nbib, BibTeX or EndNote XML"
-        raise FormatError(path, number, wanted, source.quote(line))
+        hint = "it may be text of Ovid or Embase; export the records as RIS" if _NUMBERED.fullmatch(line) else ""
+        raise FormatError(path, number, wanted, source.quote(line), hint)
     return _from_table(path, separator)
 
 

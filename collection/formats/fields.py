@@ -89,10 +89,10 @@ def refuse_array(path: FilePath, number: int, line: str) -> None:
         raise FormatError(path, number, "one JSON object per line", "a JSON array", "write one object per line (JSONL)")
 
 
-def json_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
-    """Line number and object of every line of JSONL that is not blank."""
+def json_records(path: FilePath, what: str, *, with_nan: bool = False) -> Iterator[tuple[int, dict[str, object]]]:
+    """Line number and object of every line of JSONL that is not blank; `with_nan` accepts NaN, as null."""
     for number, line in data_lines(path, what):
-        yield number, json_object(path, number, line)
+        yield number, json_object(path, number, line, with_nan=with_nan)
 
 
 def _whole_text(path: FilePath, what: str) -> str:
@@ -138,10 +138,10 @@ def _after_gap(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:
-    """The object in a line of JSONL."""
+def json_object(path: FilePath, number: int, line: str, *, with_nan: bool = False) -> dict[str, object]:
+    """The object in a line of JSONL; `with_nan` accepts NaN, as null."""
     try:
-        value = _DECODER.decode(line)
+        value = (_NAN_DECODER if with_nan else _DECODER).decode(line)
         written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
     except json.JSONDecodeError as error:
         found = f"{quote(line)}; {error.msg.removesuffix(' at')} at column {error.colno}"
@@ -159,6 +159,11 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} (not a JSON value; write null)")
 
 
+def _null_for_nan(name: str) -> None:
+    if name != "NaN":
+        _refuse_constant(name)
+
+
 def _finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):
@@ -168,6 +173,7 @@ def _finite(text: str) -> float:
 
 # json.loads() would make a decoder for each line.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+_NAN_DECODER = json.JSONDecoder(parse_constant=_null_for_nan, parse_float=_finite)
 
 
 def _refuse_bad_characters(path: FilePath, number: int, written: str) -> None:
@@ -279,8 +285,9 @@ def fit_width(path: FilePath, number: int, fields: list[str], names: Sequence[st
 class UniqueIds:
     """The ids of a file so far; refuses a repeated one with other content and names its first line."""
 
-    def __init__(self, path: FilePath, thing: str) -> None:
+    def __init__(self, path: FilePath, thing: str, hint: str = "") -> None:
         self._path, self._thing = path, thing
+        self._hint = hint or f"remove one of them, or give each {thing} its own id"
         self._places: dict[str, int] = {}
         self._lines, self._contents = array("q"), array("q")
         self._copies = 0
@@ -295,8 +302,7 @@ class UniqueIds:
         if not content or content != self._contents[place]:
             first = numbered(self._path, self._lines[place])
             found = f"{self._thing} {quote(identity)} again (first in {first})"
-            hint = f"remove one of them, or give each {self._thing} its own id"
-            raise FormatError(self._path, number, f"each {self._thing} once", found, hint)
+            raise FormatError(self._path, number, f"each {self._thing} once", found, self._hint)
         self._copies += 1
         return False
 

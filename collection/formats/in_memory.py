@@ -19,7 +19,7 @@ from collection.core.frames import LABELS, QRELS, SCORES, index_to_columns
 from collection.core.phrases import count, literal
 from collection.core.ranking import without_query_documents
 from collection.core.records import Run
-from collection.formats.columns import rename_columns
+from collection.formats.columns import RUN_NAMES, rename_columns
 from collection.formats.fields import LABEL_ALIASES
 from collection.formats.labels import read_labels
 from collection.formats.qrels import read_index, read_qrels
@@ -37,9 +37,6 @@ RunsLike: TypeAlias = (
     FilePath | Run | PairValues | Mapping[str, FilePath | Run | PairValues] | Iterable[FilePath | Run | pd.DataFrame]
 )
 """One run, a dictionary from names to runs, or several runs or files."""
-
-_RUN = ("run", "system", "tag")
-"""Columns with the name of the run, where a frame has several."""
 
 
 def as_qrels(given: QrelsLike) -> pd.DataFrame:
@@ -125,7 +122,7 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
             yield _to_run("run", rest)
         else:
             for each in rest:
-                if isinstance(each, pd.DataFrame) and any(name in each for name in _RUN):
+                if isinstance(each, pd.DataFrame) and any(name in each for name in RUN_NAMES):
                     yield from _split_runs(each)
                 else:
                     yield _to_listed_run(each)
@@ -133,7 +130,7 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
 
 def _split_runs(frame: pd.DataFrame) -> Iterator[Run]:
     """The runs of a frame, by its column of their names."""
-    name = next((column for column in _RUN if column in frame), None)
+    name = next((column for column in RUN_NAMES if column in frame), None)
     if name is not None and frame[name].isna().any():
         raise InputError(f"runs: row {int(frame[name].isna().to_numpy().argmax()) + 1:,} has no {name}")
     parts = [("run", frame)] if name is None else frame.groupby(name, sort=False, observed=True)

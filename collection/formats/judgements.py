@@ -47,11 +47,11 @@ def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> d
         raise FormatError(path, number, "true or false as flagged", quote(str(flagged)))
     details["flagged"] = str(flagged).lower() == "true"
     details["passages"] = _passages(path, number, record.get("passages"))
-    details["answers"] = read_answers(path, number, record)
+    details["answers"] = read_question_answers(path, number, record)
     return details
 
 
-def read_answers(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, Answer]:
+def read_question_answers(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, Answer]:
     """The answers of a record to further questions, from the object ``answers`` or columns ``answers.NAME``.
 
     In a column, tags are separated by ``|``; a single tag without it is a text, as the answer to a choice is.

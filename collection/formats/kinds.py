@@ -1,4 +1,4 @@
-"""Recognise a file by its first records: documents, topics, qrels, a run, labels, or another table of the field.
+"""Recognise a file by its first records: documents, topics, qrels, a run, labels, answers, or another kind.
 
 Every reader asks :func:`refuse_other`, so that no file is read as what it is not; the import of a campaign, which knows
 the ids of topics and documents, asks :func:`recognise`.
@@ -38,11 +38,16 @@ LONG = 400
 
 DOCUMENTS, TOPICS, QRELS, RUN, LABELS, CLICKS = "documents", "topics", "qrels", "a run", "labels", "a click log"
 COSTS = "costs of runs"
+ANSWERS, NUGGETS = "generated answers", "nuggets"
+NUGGET_ASSIGNMENTS, SUPPORT = "nugget assignments", "support labels"
 OPTIONS = {
     DOCUMENTS: "--documents", TOPICS: "--topics", QRELS: "--qrels", RUN: "--run", LABELS: "--labels",
-    CLICKS: "--clicks", COSTS: "--costs",
+    CLICKS: "--clicks", COSTS: "--costs", ANSWERS: "--answers", NUGGETS: "--nuggets",
+    NUGGET_ASSIGNMENTS: "--nugget-assignments", SUPPORT: "--support",
 }  # fmt: skip
 """Name of each kind of file in messages, and the option that imports it."""
+
+_OF_ANSWERS = (ANSWERS, NUGGETS, NUGGET_ASSIGNMENTS, SUPPORT)
 
 _ORDER = {
     QRELS: "write the columns in the order query_id 0 doc_id relevance",
@@ -62,11 +67,17 @@ _TOPIC_TEXTS = frozenset(("narrative", "narr", "desc", "query", "querytext"))
 _TEXTS = frozenset((*map(column_key, TEXT), "title", "query", "description", "question", "contents", *_TOPIC_TEXTS))
 _REFERENCE = frozenset(("abstract", "authors", "author", "doi", "journal", "pmid", "year", "keywords", "abstracttext"))
 _DOCUMENT_IDS = _DOCUMENT - {"document", "pid"}
+_RUN, _SENTENCE, _NUGGET = (
+    frozenset(("run", "runid", "runname", "system")),
+    frozenset(("sentence", "sentenceid", "sentencetext")),
+    frozenset(("nugget", "nuggetid", "nuggettext", "criterion")),
+)
+_ANSWER_TOPIC = _TOPIC | {"narrativeid", "requestid"}
 _ZEROS = frozenset(("0", "q0"))
 _NESTED = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(-?\d[\d.eE+-]*)')
 """Begin of ``{query_id: {doc_id: number}}``, and the first number."""
 _NUMBER = re.compile(r'":\s*(-?\d[\d.eE+-]*)')
-_REFERENCE_LINE = re.compile(r"TY {1,2}- |PMID *- *\d|PT [A-Z]$|%0 |@[A-Za-z]+\s*[{(]")
+_REFERENCE_LINE = re.compile(r"TY {1,2}- |PMID *- *\d|PT [A-Z]$|%0 |@[A-Za-z]+\s*[{(]|ID: C(?:N-|D)\d")
 """A line with which a bibliographic record begins."""
 _DOCUMENT_ELEMENTS = ("doc", "records", "pubmedarticleset", "pubmedarticle")
 _ELEMENT = re.compile(rf"<({'|'.join(_DOCUMENT_ELEMENTS)}|top|topics?|query|queries)\b", re.I)
@@ -148,8 +159,8 @@ def _recognise_text(path: FilePath, wanted: str, lines: Sequence[str], known: Kn
         return _recognise_json(path, wanted, lines, known)
     if (table := _table(lines)) is not None:
         return _recognise_records(wanted, table, known)
-    if wanted in (TOPICS, QRELS, RUN) and any(_REFERENCE_LINE.match(line) for line in lines):
-        return _other(DOCUMENTS, "bibliographic records")
+    if wanted in (DOCUMENTS, TOPICS, QRELS, RUN) and any(_REFERENCE_LINE.match(line) for line in lines):
+        return None if wanted == DOCUMENTS else _other(DOCUMENTS, "bibliographic records")
     return _recognise_lines(wanted, lines, known)
 
 
@@ -192,7 +203,7 @@ def _recognise_json(path: FilePath, wanted: str, lines: Sequence[str], known: Kn
         is_other = (_is_ranking if wanted == QRELS else _are_grades)(numbers)
         kind = RUN if wanted == QRELS else QRELS
         return _other(kind, f"numbers such as {join(numbers[:3])}", certain=False) if is_other else None
-    records = objects.records(path, wanted)
+    records = objects.records(path, wanted, with_nan=True)
     return _recognise_records(wanted, [record for _, record in islice(records or (), ROWS)], known)
 
 
@@ -218,6 +229,7 @@ def _table(lines: Sequence[str]) -> list[Mapping[str, object]] | None:
         names = [name.strip() for name in rows[0]]
         keys = set(map(column_key, names))
         known = keys & (_TOPIC | _DOCUMENT | _GRADE | _PERSON | _SCORE | _RANK | _TEXTS | _REFERENCE | {"id"})
+        known |= keys & (_RUN | _SENTENCE | _NUGGET | {"narrativeid"})
         if len(known) > 1 or column_key(names[0]) in _TOPIC | _DOCUMENT:
             return [dict(zip(names, cells, strict=False)) for cells in rows[1:]]
     return None
@@ -241,16 +253,84 @@ def _recognise_records(wanted: str, records: Sequence[Mapping[str, object]], kno
     for name in records[0]:
         names.setdefault(column_key(str(name)), str(name))
     columns = _Columns(names, records)
+    kind, evidence = _kind_of_answers(columns)
+    if kind:
+        return None if kind == wanted else _other(kind, evidence, certain=wanted != DOCUMENTS)
+    is_wanted = wanted == NUGGETS and _may_be_nuggets(columns)
+    return None if is_wanted else _recognise_columns(wanted, columns, known)
+
+
+def _recognise_columns(wanted: str, columns: _Columns, known: KnownIds | None) -> Likeness | None:
+    """Recognise records by the columns of documents, topics and pairs."""
     is_pair = bool(columns.first(_TOPIC) and columns.first(_DOCUMENT))
     if is_pair and ((likeness := _recognise_pairs(wanted, columns)) is not None or wanted != TOPICS):
         return likeness
     if wanted == TOPICS:
         return _recognise_texts(columns, known)
-    if wanted == DOCUMENTS and (texts := [names[key] for key in names if key in _TOPIC_TEXTS]):
+    if wanted == DOCUMENTS and (texts := [name for key, name in columns.names.items() if key in _TOPIC_TEXTS]):
         return _other(TOPICS, f"the columns {join(texts)}", certain=False)
-    if wanted in (QRELS, RUN):
+    if wanted in (QRELS, RUN, *_OF_ANSWERS):
         return _recognise_unpaired(columns)
     return None
+
+
+def _kind_of_answers(columns: _Columns) -> tuple[str, str]:
+    """The kind of records of answers, nuggets or labels of these, and what shows it; twice '' for other records."""
+    for name in ("sentences", "answer", "responses", "nuggets", "rubrics"):
+        members = [each for record in columns.records for each in _objects_in(record.get(name))]
+        is_list_of_nuggets = name in ("nuggets", "rubrics")
+        if kind := _kind_of_nuggets(members) if is_list_of_nuggets else _kind_of_sentences(name, members):
+            return kind, f"the member {name}"
+    bank = next((name for name in ("nugget_bank", "claim_bank") if columns.first({column_key(name)})), "")
+    if bank:
+        return NUGGETS, f"the member {bank}"
+    kind = _kind_of_answer_table(columns)
+    sets = (_RUN, _ANSWER_TOPIC, _SENTENCE, _NUGGET, _DOCUMENT)
+    return kind, f"the columns {join(filter(None, map(columns.first, sets)))}" if kind else ""
+
+
+def _objects_in(value: object) -> list[Mapping[str, object]]:
+    return [each for each in value[:ROWS] if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _kind_of_sentences(name: str, sentences: Sequence[Mapping[str, object]]) -> str:
+    """Tell sentences with citations from turns of conversations and other objects."""
+    cited = [each["citations"] for each in sentences if "text" in each and "citations" in each]
+    if not cited or any("turn_id" in each for each in sentences):
+        return ""
+    if any("support" in label for each in cited for label in _objects_in(each)):
+        return SUPPORT
+    return "" if name == "sentences" else ANSWERS
+
+
+def _kind_of_nuggets(nuggets: Sequence[Mapping[str, object]]) -> str:
+    if any("assignment" in each for each in nuggets):
+        return NUGGET_ASSIGNMENTS
+    return NUGGETS if any("text" in each or "criterion" in each for each in nuggets) else ""
+
+
+def _kind_of_answer_table(columns: _Columns) -> str:
+    """The kind of a table by its columns; '' for another one."""
+    if not columns.first(_ANSWER_TOPIC):
+        return ""
+    is_of_run, is_graded = bool(columns.first(_RUN)), bool(columns.first(_GRADE | {"assignment", "support"}))
+    if columns.first(_NUGGET):
+        return NUGGET_ASSIGNMENTS if is_of_run and is_graded else NUGGETS
+    names_document = bool(columns.first(_DOCUMENT | {"reference"}))
+    if not is_of_run or not columns.first(_SENTENCE | {"citations", "text"}):
+        return ""
+    if is_graded and names_document and columns.first(_SENTENCE):
+        return SUPPORT
+    has_text_only = not columns.first(_SENTENCE | {"citations"})
+    return "" if has_text_only and (names_document or columns.first(_GRADE | _SCORE | _RANK)) else ANSWERS
+
+
+def _may_be_nuggets(columns: _Columns) -> bool:
+    """Tell whether texts by topic may be nuggets, not topics: topics repeat, or a column says more of a nugget."""
+    if columns.first(_DOCUMENT):
+        return False
+    ids = columns.values(columns.first(_ANSWER_TOPIC))
+    return len(set(ids)) < len(ids) or bool(columns.first({"importance", "weight", "answers", "goldanswers"}))
 
 
 class _Columns:

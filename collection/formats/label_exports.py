@@ -14,6 +14,7 @@ from itertools import tee
 
 from collection.core.errors import FormatError
 from collection.formats import delimited, fields, objects, references, source, tagged, workbook
+from collection.formats.decisions import find_rayyan_decisions
 from collection.formats.fields import DOC_ID, LABEL_ALIASES, column_key
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade
@@ -23,9 +24,10 @@ Record = Mapping[str, object]
 _GRADES = frozenset(map(column_key, LABEL_ALIASES["relevance"]))
 _DECISION = "asreview_label"
 _NOTES = {"ASReview_relevant": "1", "ASReview_irrelevant": "0", "ASReview_not_seen": ""}
-_RAYYAN = re.compile(r"RAYYAN-INCLUSION:\s*\{([^{}]*)\}")
-_RAYYAN_DECISION = re.compile(r'"([^"]+)"\s*=>\s*"([^"]*)"')
 _RAYYAN_GRADES = {"included": "1", "excluded": "0"}
+_DECISIONS = {"1": "include", "0": "exclude"}
+DECISION = "decision of a review"
+"""Field of a label of ASReview and Rayyan: its decision by the name that it has in reviews."""
 _PARTS = re.compile(r"[|\t ]+|:::")
 """What separates the topic from the document in the id of an instance of Potato."""
 
@@ -142,7 +144,7 @@ def _asreview(
         doc_id = next((record[name] for name in DOC_ID if record.get(name)), reference.doc_id)
         annotator = record.get("asreview_user_email") or record.get("asreview_user_name") or "asreview"
         said = {"annotator": annotator, "doc_id": doc_id, "relevance": label, "judged_at": record.get("asreview_time")}
-        said["note"] = record.get("asreview_note")
+        said |= {"note": record.get("asreview_note"), DECISION: _DECISIONS.get(str(label))}
         yield number, said | {name: record[name] for name in ("query_id", "qid") if name in record}
 
 
@@ -158,10 +160,10 @@ def _rayyan(rows: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
     """Decisions that Rayyan writes into the notes, of each reviewer; "Maybe" is none."""
     with_ids, rows = tee(rows)
     for (number, read), (_, reference) in zip(rows, references.to_references(with_ids), strict=True):
-        inclusion = _RAYYAN.search(str(read.get("notes", "")))
-        for annotator, decision in _RAYYAN_DECISION.findall(inclusion[1] if inclusion else ""):
+        for annotator, decision in find_rayyan_decisions(str(read.get("notes", ""))):
+            said = {"annotator": annotator, "doc_id": reference.doc_id}
             grade = _RAYYAN_GRADES.get(decision.casefold())
-            yield number, {"annotator": annotator, "doc_id": reference.doc_id, "relevance": grade}
+            yield number, {**said, "relevance": grade, DECISION: _DECISIONS.get(str(grade), decision.casefold())}
 
 
 def _convert(path: FilePath, number: int, record: dict[str, object]) -> Iterator[Record]:

@@ -18,7 +18,7 @@ from collection.core.phrases import count, join_first, literal, plural
 from collection.core.records import COUNTS_AS, KINDS
 from collection.formats import delimited, fields, kinds, label_exports, source, spreadsheet
 from collection.formats.fields import LABEL_ALIASES
-from collection.formats.judgements import DETAILS, read_answers, read_details, read_time, to_utc
+from collection.formats.judgements import DETAILS, read_details, read_question_answers, read_time, to_utc
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_grade, parse_score, to_array
 from collection.formats.write import ANSWERS, format_number, replacing, require_ids
@@ -151,7 +151,9 @@ class _Defaults(NamedTuple):
     titles: Mapping[str, str] = MappingProxyType({})
 
 
-def _records(path: FilePath, given: _Defaults) -> Iterator[tuple[int, dict[str, object]]]:
+def _records(
+    path: FilePath, given: _Defaults, names: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[tuple[int, dict[str, object]]]:
     defaults = {"annotator": given.annotator or ""}
     if given.query_id is not None:
         defaults["query_id"] = given.query_id
@@ -160,7 +162,11 @@ def _records(path: FilePath, given: _Defaults) -> Iterator[tuple[int, dict[str, 
         for number, row in delimited.aliased_records(path, WANTED, _ALIASES, defaults):
             yield number, {**row, "relevance": label_exports.choice_in(row["relevance"])}
         return
-    for number, record in exported:
+    for number, exported_record in exported:
+        record = {name: value for name, value in exported_record.items() if name != label_exports.DECISION}
+        decision = exported_record.get(label_exports.DECISION)
+        if decision in names:  # 1 of a tool that has only two decisions is not the second of a review's three
+            record["relevance"] = decision
         if given.query_id is None and not any(name in record for name in _ALIASES["query_id"]):
             if record.get("relevance", "") is None:  # an entry without a grade need not name a topic
                 yield number, {"relevance": None}
@@ -176,12 +182,12 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
     said: Counter[str] = Counter()
     several: list[str] = []
     people = _Nameless(given.annotator)
-    for number, record in _records(path, given):
+    for number, record in _records(path, given, names):
         log = "kind" in record
         if log and not _counts(path, number, record):
             left_out[str(record["counts_as"])] += record["kind"] != "undone"
             continue
-        if not log and _has_no_grade(record["relevance"], names):
+        if not log and is_no_grade(record["relevance"], names):
             said["empty"] += 1
             continue
         if not log and _has_several(record["relevance"], names):
@@ -217,7 +223,7 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
     return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
 
 
-def _has_no_grade(value: object, names: Mapping[str, int]) -> bool:
+def is_no_grade(value: object, names: Mapping[str, int]) -> bool:
     """Tell whether an entry says that there is no grade: nothing, or a word for it."""
     text = " ".join(str("" if value is None or value == [] else value).split()).casefold()
     return text not in names and text in _NO_GRADE
@@ -391,7 +397,7 @@ def _row(
             "judged_at": judged_at,
             "note": note if isinstance(note, str) else None,
             # Other tools may have a field of this name; columns of answers name a question.
-            "answers": read_answers(path, number, {name: record[name] for name in record if "." in name}),
+            "answers": read_question_answers(path, number, {name: record[name] for name in record if "." in name}),
         }
         more = {name: value for name, value in given_details.items() if value}
     return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, judged_at=judged_at, details=more)

@@ -17,10 +17,11 @@ def is_binary(path: FilePath) -> bool:
     return source.is_dataset(path) or workbook.is_workbook(path) or source.suffix(path) == ".parquet"
 
 
-def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]] | None:
+def records(path: FilePath, what: str, *, with_nan: bool = False) -> Iterator[tuple[int, dict[str, object]]] | None:
     """Number and fields of every record; None for a file in another form.
 
-    `what` names the records, such as "documents"; it also selects this part of a dataset.
+    `what` names the records, such as "documents"; it also selects this part of a dataset. `with_nan` accepts NaN in
+    JSONL, as null.
     """
     if source.is_dataset(path):
         return datasets.records(path, what)
@@ -31,7 +32,9 @@ def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]
     _, line = fields.first_line(path, what)
     if not is_json(path, line):
         return None
-    return (fields.array_records if line.lstrip().startswith("[") else fields.json_records)(path, what)
+    if line.lstrip().startswith("["):
+        return fields.array_records(path, what)
+    return fields.json_records(path, what, with_nan=with_nan)
 
 
 def is_json(path: FilePath, line: str) -> bool:

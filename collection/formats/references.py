@@ -31,14 +31,18 @@ _BEGINS = {
 }  # fmt: skip
 _ENDINGS = {".ris": "ris", ".nbib": "nbib", ".ciw": "ciw", ".enw": "refer", ".bib": "bibtex"}
 _TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
-_PUBMED = re.compile(r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed)/(\d+)")
+_PUBMED = re.compile(
+    r"(?:pubmed\.ncbi\.nlm\.nih\.gov|ncbi\.nlm\.nih\.gov/pubmed|europepmc\.org/(?:article|abstract)/med)/(\d+)", re.I
+)
 _PMID = re.compile(r"\W*([1-9]\d{0,7})(?:\.0+)?\W*")
 """A PMID, also as spreadsheets and pandas write it."""
 _INTERRUPTED = re.compile(r"(?<=[/._(-])\s+(?=[a-z0-9])(?!10\.)|(?<=\d)\s+(?=/)")
 """A blank inside a DOI, as copied from two lines."""
 _CUT_DOI = re.compile(r"\s+(?!10\.|doi\b|https?:|and\b|or\b|pii\b)\w")
 """What follows a DOI that is cut at a blank."""
-_LABELLED = re.compile(r"\b(?:PMID|PubMed|Medline)(?: ID)?[:\s]*([1-9]\d{0,7})\b", re.I)
+_NEXT_TAG = re.compile(r"\s{2,}[A-Z][A-Z0-9] {2}- .*")
+"""Tags of RIS that follow a DOI in the same line, as Rayyan writes those that it does not know."""
+_LABELLED = re.compile(r"\b(?:PMID|PubMed|Medline)(?: ID)?[:\s]*([1-9]\d{0,7})\b|\b([1-9]\d{0,7}) ?\[PMID\]", re.I)
 _COMMAS = re.compile(r"[^\W\d][^,;|]{2,}(?:,[^\W\d][^,;|]{2,})+")
 """Several keywords as Rayyan writes them, but not the commas of "Heart Failure, Congestive" or "1,2-ethanediol"."""
 _NOTED = re.compile(r"(?:^|[;.\s])(?:(PMID): *(?:NLM)?(\d+)|(Language): *([^;.]+))")
@@ -55,8 +59,20 @@ _INITIALS = 7
 """Letters, full stops and hyphens of the initials of one author."""
 _BRACKETED = re.compile(r"\s*\(\d+\)$")
 """The number of an author in Scopus."""
-_NOTHING = re.compile(r"\s*(?:[-\u2013\u2014]{1,3}|n/a|nan|null)?\s*", re.I)
+_NOTHING = re.compile(r"\s*(?:[-\u2013\u2014]{1,3}|n/a|nan|null|(?-i:NA))?\s*", re.I)
+_HYPHENS = str.maketrans("\u2010\u2011", "--")
+"""Hyphens of the Cochrane Library, which nobody types into a search."""
+MAJOR = re.compile(r"(?<![^\s/\[,(])\*+(?=\w)")
+"""The mark of a major topic before a heading or qualifier of MeSH, but not the star of "HLA-A*02"."""
+_NOTICE = re.compile(
+    r"\s*(?:\[ABSTRACT FROM AUTHOR\]"
+    r"|Copyright of .{1,300}? is the property of .*?\(Copyright applies to all Abstracts\.\)"
+    r"|\(Psyc\w+ Database Record \(c\) \d{4} APA, all rights reserved\.?\))",
+    re.I,
+)
+"""What EBSCO and the APA append to every abstract."""
 _NO_TITLE = re.compile(r"\W*(?:(?:title )?not available|no title(?: available)?|untitled)\W*", re.I)
+_NO_AUTHOR = re.compile(r"\W*no authors?(?: names?)? (?:available|listed)\W*", re.I)
 _NO_ABSTRACT = re.compile(
     r"\W*(?:no abstracts?(?: (?:is )?(?:available|provided|found))?|(?:abstract )?(?:is )?not available|none)\W*", re.I
 )
@@ -65,6 +81,9 @@ _NO_ABSTRACT = re.compile(
 _FIELDS = frozenset().union(columns.REFERENCE_COLUMNS, *columns.RECORD_TAGS.values())
 """Fields of a record in any format."""
 
+
+_ATTACHED = ("attachment", "note", "annotation")
+"""Item types of Zotero that are not publications."""
 
 _QUOTED = re.compile(r'\s*"((?:[^"]|"")+)"\s*')
 """A cell in quotation marks."""
@@ -133,7 +152,7 @@ def read_references(path: FilePath, what: str, form: str) -> Iterator[tuple[int,
 def _understand(record: Mapping[str, Any], form: str) -> Mapping[str, object]:
     """The tags of :data:`collection.formats.columns.RECORD_TAGS` in a record as its source has it."""
     understand: dict[str, Callable[[Mapping[str, Any]], Mapping[str, object]]] = {
-        "ris": tagged.complete_ris, "nbib": tagged.complete_nbib, "refer": tagged.complete_refer,
+        "ris": tagged.complete_ris, "refer": tagged.complete_refer,
         "bibtex": bibtex.decode_fields, "endnote": endnote.name_fields, "pubmed": endnote.name_fields, "csl": _from_csl,
     }  # fmt: skip
     return understand[form](record) if form in understand else record
@@ -194,6 +213,25 @@ def to_reference(record: Mapping[str, list[str]], form: str) -> Reference:
     return reference.with_record(record, form)
 
 
+def as_reference(document: Document) -> Reference:
+    """A document with its own id as a bibliographic record, whose fields are its title, text and metadata.
+
+    Images and PDF files stay in the metadata. A :class:`Reference` is returned unchanged.
+
+    >>> as_reference(Document("7", "Heat pumps", "", {"author(s)": "Berg, T.; Lund, K.", "code": "x"})).metadata
+    {'code': 'x', 'authors': ['Berg, T.', 'Lund, K.']}
+    """
+    if isinstance(document, Reference):
+        return document
+    named = {name: value for name, value in document.metadata.items() if name not in ("images", "pdf")}
+    record = _fields_of({"title": document.title, "abstract": document.text, **named})
+    reference = to_reference(record, "table")
+    known = {name for names in columns.reference_fields(tuple(record)).values() for name in names}
+    metadata = {name: value for name, value in document.metadata.items() if name not in known}
+    title, text = document.title or reference.title, document.text or reference.text
+    return Reference(document.doc_id, title, text, {**metadata, **reference.metadata}).with_record(record, "table")
+
+
 def _with_objects(record: Mapping[str, list[str]]) -> dict[str, object]:
     """A record of CSL JSON with the objects that its texts are."""
     objects: dict[str, object] = {}
@@ -221,18 +259,25 @@ def _without_headers(
 ) -> Iterator[tuple[int, Mapping[str, object]]]:
     """Records without those that repeat the header, as in tables that were joined, and without Excel's quotation marks.
 
-    Excel puts cells with a comma into quotation marks also where tabs separate cells.
+    Excel puts cells with a comma into quotation marks also where tabs separate cells. Zotero has rows for attachments
+    and notes, which are left out, too.
     """
     headers: list[int] = []
+    attached: list[int] = []
     for number, record in records:
         cells = {name: _unquoted(cell) for name, cell in record.items()}
         if all(str(cell).strip().lower() == name.lower() for name, cell in cells.items()):
             headers.append(number)
+        elif any(name.lower() == "item type" and cell in _ATTACHED for name, cell in cells.items()):
+            attached.append(number)
         else:
             yield number, cells
     if headers:
         said = f"skipped {count(len(headers), 'repeated header')}, the first in {unit(path)} {headers[0]:,}"
         source.warn(path, said, len(headers))
+    if attached:
+        rows = count(len(attached), "row of an attachment or note", "rows of attachments and notes")
+        source.warn(path, f"skipped {rows}, the first in {unit(path)} {attached[0]:,}", len(attached))
 
 
 def _unquoted(cell: object) -> object:
@@ -314,16 +359,17 @@ class _LeftOut:
 
 
 def warn_unknown(path: FilePath, names: Iterable[str]) -> None:
-    """Warn of columns of a table of records that are not understood."""
+    """Warn of columns of a table of records that are not understood; records have them, but not documents."""
     if unknown := columns.unknown_names(names):
-        source.warn(path, f"left out {count(len(unknown), 'unknown column')}: {join_first(unknown)}")
+        them = plural(len(unknown), "it", "them")
+        source.warn(path, f"kept {count(len(unknown), 'unknown column')} without using {them}: {join_first(unknown)}")
 
 
 def _texts(value: object) -> list[str]:
     """The texts of a field that say something."""
     listed = value if isinstance(value, list) else [value]
     some = (each.get("name") if isinstance(each, dict) else each for each in listed)
-    texts = (str(each).replace("\n", " ").strip() for each in some if each is not None)
+    texts = (str(each).replace("\n", " ").translate(_HYPHENS).strip() for each in some if each is not None)
     return [text for text in texts if not _NOTHING.fullmatch(text)]
 
 
@@ -340,6 +386,10 @@ def _values(record: Mapping[str, object], form: str) -> _FieldTexts:
             texts = _texts(record[name])
             if field == "title":
                 texts = [text for text in texts if not _NO_TITLE.fullmatch(text)]
+            elif field == "authors":
+                texts = [text for text in texts if not _NO_AUTHOR.fullmatch(text)]
+            elif field == "doi":
+                texts = [_NEXT_TAG.sub("", text) for text in texts]
             if texts:
                 values[field].append((name, texts))
     if values["title"]:  # the title of a book is that of a record, or what a chapter is in
@@ -354,8 +404,10 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
     title, abstract = _title(values, left_out), _abstract(values, left_out)
     links = [url for text in _all(values, "url") for url in text.split() if images.parse_host(url)]
     journal = one_line(without_markup(_first(values, "journal")))
-    found = (match for text in _all(values, "notes") for match in _NOTED.finditer(text))
+    found = [match for text in _all(values, "notes") for match in _NOTED.finditer(text)]
     noted = {match[1] or match[3]: match[2] or match[4] for match in found}
+    if len({match[2] for match in found if match[2]}) > 1:  # of other publications
+        del noted["PMID"]
     source_year = source_pages = ""
     if (cited := _SOURCE.fullmatch(journal)) is not None:
         journal, source_year = cited[1], cited[2]
@@ -405,7 +457,7 @@ def _title(values: _FieldTexts, left_out: _LeftOut) -> str:
 
 
 def _abstract(values: _FieldTexts, left_out: _LeftOut) -> str:
-    texts = [(name, one_line(without_markup(" ".join(some)))) for name, some in values["abstract"]]
+    texts = [(name, _NOTICE.sub("", one_line(without_markup(" ".join(some))))) for name, some in values["abstract"]]
     texts = [(name, text) for name, text in texts if not _NO_ABSTRACT.fullmatch(text)]
     _note_others(texts, "abstract", left_out)
     return texts[0][1] if texts else ""
@@ -449,7 +501,7 @@ def _pmid(values: _FieldTexts, links: list[str], left_out: _LeftOut) -> str:
     named = [_PMID.fullmatch(text) or _LABELLED.search(text) for text in texts]
     named += [_LABELLED.search(text) for text in _all(values, "accession")]
     if match := next(filter(None, [*named, *map(_PUBMED.search, [*texts, *links])]), None):
-        return match[1]
+        return next(filter(None, match.groups()))
     if texts:  # not kept: records with one PMID are duplicates
         left_out.add("{} {has} a PMID that is not understood", texts[0])
     return ""
@@ -474,8 +526,9 @@ def _whole_last(pages: re.Match[str]) -> str:
 def _keywords(values: _FieldTexts) -> list[str]:
     """The keywords of all columns, each once."""
     different: dict[str, str] = {}
-    for _, texts in values["keywords"]:
-        for word in _listed(texts, "keywords"):
+    for name, texts in values["keywords"]:
+        is_emtree = columns.plain_name(name).startswith("emtree")  # in Embase's tables, with commas
+        for word in _listed([text.replace(", ", ";") for text in texts] if is_emtree else texts, "keywords"):
             different.setdefault(word.casefold(), word)
     return list(different.values())
 
@@ -490,7 +543,7 @@ def _listed(texts: list[str], what: str) -> list[str]:
     elif len(texts) == 1 and _COMMAS.fullmatch(texts[0]):
         separator = ","
     parts = (part for text in map(without_markup, texts) for part in re.split(separator, text))
-    return [name for part in parts if (name := one_line(part).lstrip("*"))]  # MeSH marks a major topic so
+    return [name for part in parts if (name := one_line(MAJOR.sub("", part)))]
 
 
 def _are_short_names(text: str) -> bool:

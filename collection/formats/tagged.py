@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from collection.core.errors import FormatError
+from collection.core.phrases import count, plural
 from collection.formats import fields, source
 from collection.formats.source import FilePath, quote
 
@@ -69,6 +70,8 @@ _COCHRANE = _Form(
 
 _PMIDS = {"embase": "C5", "scopus": "C2"}
 """Database -> the tag of RIS in which it exports PubMed's number."""
+_OVID_MEDLINE = re.compile(r"\bovid\S*[?&]D=(?:med|prem|pmnm)", re.I)
+"""Address of a record in Ovid's MEDLINE, which older exports do not name otherwise."""
 
 
 class _Block:
@@ -106,9 +109,13 @@ class _Reader:
     def __init__(self, path: FilePath, what: str, form: _Form) -> None:
         self.path, self.what, self.form = path, what, form
         self.outside = self.records = 0
+        self.unclosed: list[int] = []
+        """The lines where records begin that the next one ends, or the end of the file."""
+        self.is_cut = False
+        """Whether the last record has no end."""
         self._strict = False
         self._opening = ""
-        """The first tag of the file; in Refer it begins each record."""
+        """The first tag of the records; in Refer it begins each one."""
         self._first: tuple[int, str] | None = None
         self._block = _Block()
 
@@ -137,17 +144,17 @@ class _Reader:
         elif tag in form.around and not block.started:
             self._skip(0)
         else:
+            self._opening = self._opening or tag
             if (block.started and tag == form.start) or self._is_next(tag):
-                if form.end:
+                if form.end and self._opening != form.start:  # then tags before this one may be of the next record
                     wanted = f"{form.closing!r} at the end of the record in line {block.begin}"
                     raise FormatError(self.path, number, wanted, quote(line))
-                yield self._take()
+                yield self._take(is_closed=not form.end)
             self._block.started |= tag == form.start
             self._block.add(self.path, number, tag, text)
 
     def _is_next(self, tag: str) -> bool:
         """Tell whether the tag begins a record of a form without an end, behind an empty line."""
-        self._opening = self._opening or tag
         return not self.form.end and self._block.gap and tag == self._opening and self._is_complete()
 
     def _is_complete(self) -> bool:
@@ -182,17 +189,17 @@ class _Reader:
         self.outside += self._block.lines + lines
         self._block = _Block()
 
-    def _take(self) -> tuple[int, Values]:
+    def _take(self, *, is_closed: bool = True) -> tuple[int, Values]:
         block, self._block = self._block, _Block()
         self.records += 1
+        if not is_closed:
+            self.unclosed.append(block.begin)
         return block.begin, block.texts()
 
     def _finish(self) -> Iterator[tuple[int, Values]]:
-        if self._block.started and self.form.end:
-            wanted = f"{self.form.closing!r} at the end of the record"
-            raise FormatError(self.path, self._block.begin, wanted, "the end of the file")
         if self._block.started or (not self.form.end and self._is_complete()):
-            yield self._take()
+            self.is_cut = bool(self.form.end)
+            yield self._take(is_closed=not self.is_cut)
         else:
             self._skip(0)
 
@@ -201,8 +208,15 @@ def _read(path: FilePath, what: str, form: _Form) -> Iterator[tuple[int, Values]
     reader = _Reader(path, what, form)
     yield from reader.read()
     if reader.outside:
-        lines = "line of text" if reader.outside == 1 else "lines of text"
-        source.warn(path, f"skipped {reader.outside:,} {lines} outside the {form.name} records", reader.outside)
+        between = f"{count(reader.outside, 'line')} of text between the {form.name} records, such as headings"
+        belong = plural(reader.outside, "belongs", "belong")
+        source.warn(path, f"{between}, {belong} to no record", reader.outside)
+    if reader.unclosed:
+        number = len(reader.unclosed)
+        have = f"{count(number, 'record')} {plural(number, 'has', 'have')} no {form.closing!r} at the end"
+        is_cut = reader.is_cut and number < reader.records
+        cut = ", and the file may have been cut: compare the last record with its source" if is_cut else ""
+        source.warn(path, f"{have}, the first in line {reader.unclosed[0]}{cut}")
 
 
 def read_ris(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
@@ -219,10 +233,11 @@ def complete_ris(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """The tags of a record of RIS with its PMID, which some databases write elsewhere, and its title."""
     known = dict(values)
     database = " ".join([*known.get("DB", []), *known.get("DP", [])])
-    other = next((tag for name, tag in _PMIDS.items() if name in database.lower()), "")
-    tag = "AN" if is_pubmed(database) else other
-    numbers = known.get(tag) or (known.get("ID", []) if tag == "AN" else [])  # Ovid's Medline
-    known.setdefault("PMID", numbers)
+    links = " ".join([*known.get("UR", []), *known.get("L2", [])])
+    # Embase.com has records whose only database is Medline.
+    other = next((tag for name, tag in _PMIDS.items() if name in f"{database} {links}".lower()), "")
+    own = known.get("AN") or known.get("ID", []) if is_pubmed(database) or _OVID_MEDLINE.search(links) else []
+    known.setdefault("PMID", known.get(other, []) if other else own)
     if not {"TI", "T1", "CT", "BT"} & known.keys() and {"JO", "JF", "JA", "SO"} & known.keys():
         known["TI"] = known.pop("T2", [])  # not the journal
     return known
@@ -279,8 +294,3 @@ def _nbib_record(path: FilePath, number: int, record: Values) -> Values:
     if not record["PMID"][0].isdecimal():
         raise FormatError(path, number, "a PMID, which is a number", quote(record["PMID"][0]))
     return record
-
-
-def complete_nbib(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The tags of a record of PubMed without the marks of major topics."""
-    return {**values, "MH": [text.replace("*", "") for text in values.get("MH", [])]}

@@ -16,7 +16,7 @@ from collection.formats.source import FilePath, quote
 
 ID = (
     "query_id", "qid", "_id", "id", "number", "num", "topic_id", "topic", "topic_number", "topid", "identifier",
-    "requestnumber",
+    "requestnumber", "narrative_id", "request_id",
 )  # fmt: skip
 """Names of the id of a topic, in files of all forms."""
 
@@ -162,15 +162,20 @@ def _section_tags(text: str) -> Iterator[re.Match[str]]:
 
 def _sgml_record(path: FilePath, number: int, sections: Iterable[_Section]) -> dict[str, object]:
     record: dict[str, object] = {}
+    parts: dict[str, list[str]] = {}  # joined at the end: thousands of repetitions would be copied each time
     for name, attributes, text in sections:
         word = _LEADING_WORDS.get(name, rf"{re.escape(name)}\s*:")
         cleaned = _clean(unescaped(re.sub(rf"(?i)^\s*{word}", "", text, count=1)))
         key, value = _member(name, attributes, cleaned, {})
-        if isinstance(value, str) and isinstance(former := record.get(key, ""), str):
-            if joined := " ".join(filter(None, [former, value])):
-                record[key] = joined
-        else:
+        if isinstance(value, str) and (key in parts or key not in record):
+            if value:
+                parts.setdefault(key, []).append(value)
+                record[key] = ""
+        elif value:
+            if key in parts:
+                record[key] = " ".join(parts.pop(key))
             _add(record, key, value)
+    record |= {key: " ".join(texts) for key, texts in parts.items()}
     if not any(record.get(name) for name in ID):
         present = ", ".join(f"<{name}>" for name in record) or "nothing"
         raise FormatError(path, number, "a topic with its number (<num>)", present)

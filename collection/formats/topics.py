@@ -22,8 +22,8 @@ TITLE = (
     "title", "topic_title", "query", "query_text", "text", "manual_rewritten_utterance", "resolved_utterance",
     "utterance", "raw_utterance", "user_utterance", "content", "body", "requesttext", "topic",
 )  # fmt: skip
-DESCRIPTION = ("description", "desc", "topic_description", "question", "text")
-NARRATIVE = ("narrative", "narr", "topic_narrative")
+DESCRIPTION = ("description", "desc", "topic_description", "problem_statement", "question", "text")
+NARRATIVE = ("narrative", "narr", "topic_narrative", "background")
 _BARE = {width: TOPICS.names[:width] for width in (2, 3, 4)}
 _SMART = re.compile(r"\.I\s+(\S+)\s*$")
 _COLON = re.compile(r"([A-Za-z]{0,4}\d+):(?:(\d):)?(\S.*)")

@@ -11,7 +11,7 @@ from collection.core.questions import QUESTION_KINDS, TAG_SEPARATOR, Question, d
 from collection.core.records import Answer
 from collection.formats import delimited, fields, source, spreadsheet, workbook
 from collection.formats.fields import LABEL_ALIASES
-from collection.formats.judgements import read_answers
+from collection.formats.judgements import read_question_answers
 from collection.formats.labels import read_grade
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.write import ANSWERS, NOT_XML, replacing, replacing_bytes
@@ -176,7 +176,7 @@ def read_work_list(path: FilePath, names: Mapping[str, int]) -> Iterator[WorkLis
             found = f"topic {quote(query_id)}, document {quote(doc_id)} again (first in {first:,})"
             raise FormatError(path, line, "each pair once", found)
         grade = read_grade(path, line, said, names) if said else None
-        answers = read_answers(path, line, record)
+        answers = read_question_answers(path, line, record)
         if answers and grade is None:
             name = next(iter(answers))
             raise FormatError(path, line, "a grade in relevance with the answers", f"none, but an answer to {name!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import zipfile
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import BinaryIO, cast
 
 from collection.core.errors import FormatError
@@ -29,11 +30,24 @@ def is_workbook(path: FilePath) -> bool:
 
 
 def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
-    """Number and cells of every row of the first sheet that is not blank; the first one names the columns.
+    """Number and cells of every row of the first sheet that is not blank.
 
-    Rows are as wide as the first, without the columns that it does not name. Whole numbers have no decimals, and dates
-    are in ISO 8601. A formula is read as its stored value.
+    The first row names the columns, or one of the next four, if it has names of columns that the first lacks, as below
+    a title in merged cells. Rows have only the columns that it names. Whole numbers have no decimals, and dates are in
+    ISO 8601. A formula is read as its stored value.
     """
+    from collection.formats import columns  # it needs pandas, which small text files do without
+
+    rows = _filled_rows(path, what)
+    first = list(islice(rows, columns.BEFORE))
+    header = next((cells for _, cells in first if columns.count_known(cells) > 1), first[0][1] if first else [])
+    named = [place for place, cell in enumerate(header) if cell.strip()]
+    for number, cells in chain(first, rows):
+        yield number, [cells[place] if place < len(cells) else "" for place in named]
+
+
+def _filled_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
+    """Number and all cells of every row of the first sheet that is not blank."""
     from openpyxl import load_workbook
 
     number = 0
@@ -43,7 +57,6 @@ def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
             book = load_workbook(cast(BinaryIO, file), read_only=True, data_only=True, keep_links=False)
             sheet = book.worksheets[0]
             sheet.reset_dimensions()  # a wrong size would make rows of thousands of empty cells
-            columns: list[int] = []
             seen = 0
             for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
                 seen += max(len(row), 1)
@@ -54,8 +67,7 @@ def read_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
                 if not any(cell.strip() for cell in cells):
                     continue
                 _require_text(path, number, cells)
-                columns = columns or [place for place, cell in enumerate(cells) if cell.strip()]
-                yield number, [cells[place] if place < len(cells) else "" for place in columns]
+                yield number, cells
         except FormatError:
             raise
         # openpyxl raises exceptions of any type for damaged workbooks.

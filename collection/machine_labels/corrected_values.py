@@ -15,17 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
 
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import InputError
 from collection.core.phrases import count, plural
 from collection.expected_judgements import Pairs
+from collection.machine_labels.combined_values import CombinedValues, combine
 from collection.machine_labels.estimated_values import estimate_values, require_measure
-from collection.machine_labels.human_sample import JudgedSample, expected_probabilities
+from collection.machine_labels.human_sample import JudgedSample
 from collection.machine_labels.predicted_grades import describe_labels, label_steps, predict_steps
 from collection.measures import Measure
 
@@ -35,17 +35,8 @@ COMMON = 3
 LEAST_SAMPLE = 20
 """Smallest number of sampled judgements for a correction."""
 
-BLOCK = 4096
-"""Pairs whose slopes are computed at a time for a plan: those of all pairs in hundreds of runs would take gigabytes."""
-
-LABEL_WEIGHT = 1 / 3
-"""How far labels are trusted before anybody has judged, between 0 and 1; see :func:`plan`."""
-
-PLAN_ASSUMES = (
-    "95% intervals as expected before anybody judges, if labels tell as much about people's grades as those of the "
-    "judges of LLMJudge 2024"
-)
-"""What a plan shows, and the assumption behind it."""
+BLOCK = 100_000
+"""Runs times pairs whose slopes are computed at a time: those of all pairs in hundreds of runs would take gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +46,11 @@ class CorrectedValues:
     Attributes
     ----------
     values
-        ``run``, ``labels`` (the value by machine labels alone), ``corrected``, ``low``, ``high`` (cut at the
-        ends of the measure's range).
+        ``run``, ``labels`` (the value by machine labels alone), ``corrected``, ``low``, ``high``, ``combined``,
+        ``combined_low``, ``combined_high`` (:func:`.combine`). Intervals are cut at the ends of the measure's range.
     differences
-        A row per pair of runs: ``run_a``, ``run_b``, ``difference`` (a minus b, corrected), ``low``, ``high``.
+        A row per pair of runs: ``run_a``, ``run_b``, ``difference`` (a minus b, corrected), ``low``, ``high``, and
+        ``combined``, ``combined_low``, ``combined_high``.
     by_topic, labels_by_topic
         (R, T) corrected values of single topics, which are right on average but scatter widely, and the values by
         machine labels.
@@ -102,7 +94,8 @@ def correct(
     measure
         One of :data:`collection.machine_labels.estimated_values.MEASURES`.
     labels
-        (N,) machine labels, nan without one; None to correct without labels, for comparison.
+        (N,) machine labels, nan without one, or (N, J) of J label sets; None to correct without labels, for comparison.
+        The values by labels alone are those of the first set.
     drawn
         The judged pairs, from :func:`.judged_sample`.
     grades
@@ -136,33 +129,68 @@ def correct(
     p, at = drawn.probability, pairs.topic[drawn.rows]
     shifts = np.stack([np.bincount(at, each, topics) for each in errors * ((1 - p) / p)])
     by_topic = estimates.values + shifts
-    corrected = by_topic.mean(axis=1)
     # Half of the variance as the predictions expect it: where relevant documents are rare, the few that the sample
     # happens to have say little about it.
-    parts = np.hstack([errors, _spread(slopes, apart)]) * np.tile(np.sqrt((1 - p) / 2) / p, 2) / topics
-    half = half_width(parts, alpha)
-    by_labels = label_values(pairs, measure, labels, scale)
+    expected = spread(slopes, apart)
+    parts = np.hstack([errors, expected]) * np.tile(np.sqrt((1 - p) / 2) / p, 2) / topics
+    rest = np.setdiff1d(np.arange(len(pairs.topic)), drawn.rows)
+    unjudged = np.zeros((len(pairs.runs), len(pairs.runs)))
+    for block in blocks(rest, len(pairs.runs)):
+        part = spread(estimates.slopes(block), steps[block])
+        unjudged += part @ part.T
+    # The errors of the sample tell how far the predictions are too sure of themselves.
+    ratio = np.square(errors).sum() / max(float(np.square(expected).sum()), 1e-300)
+    first = first_labels(labels)
+    by_labels = label_values(pairs, measure, first, scale)
+    if first is not None:  # where people have judged, the labels have nothing more to tell
+        first = first.copy()
+        first[drawn.rows] = grades
+    filled = label_values(pairs, measure, first, scale).mean(axis=1)
+    means = estimates.values.mean(axis=1), shifts.mean(axis=1)
+    combined = combine(*means, parts, unjudged * (ratio / topics**2), filled)
+    counts = sampled, drawn.before, len(pairs.topic)
+    return tabulate_corrected(measure, pairs.runs, by_topic, by_labels, parts, combined, counts, alpha)
+
+
+def tabulate_corrected(
+    measure: Measure,
+    runs: Sequence[str],
+    by_topic: Floats,
+    labels_by_topic: Floats,
+    parts: Floats,
+    combined: CombinedValues,
+    counts: tuple[int, int, int],
+    alpha: float,
+) -> CorrectedValues:
+    """Put corrected values of R runs, their intervals and their differences in tables.
+
+    `counts` are judgements of the sample, judgements before it, and all pairs; for the others see
+    :class:`CorrectedValues`.
+    """
+    corrected, lowest, highest = by_topic.mean(axis=1), measure.entry.lowest, measure.entry.highest
+    half, narrow = half_width(parts, alpha), half_width(combined.parts, alpha)
     values = pd.DataFrame(
         {
-            "run": pd.array(pairs.runs, dtype="str"),
-            "labels": by_labels.mean(axis=1),
+            "run": pd.array(runs, dtype="str"),
+            "labels": labels_by_topic.mean(axis=1),
             "corrected": corrected,
-            "low": (corrected - half).clip(measure.entry.lowest, measure.entry.highest),
-            "high": (corrected + half).clip(measure.entry.lowest, measure.entry.highest),
+            "low": (corrected - half).clip(lowest, highest),
+            "high": (corrected + half).clip(lowest, highest),
+            "combined": combined.values,
+            "combined_low": (combined.values - narrow).clip(lowest, highest),
+            "combined_high": (combined.values + narrow).clip(lowest, highest),
         }
     )
-    one, other = np.triu_indices(len(pairs.runs), 1)
-    difference = corrected[one] - corrected[other]
-    # Run by run: the parts of all differences at once would take gigabytes with hundreds of runs.
-    width = np.concatenate([half_width(each - parts[number + 1 :], alpha) for number, each in enumerate(parts)])
-    names = np.array(pairs.runs, dtype=object)
+    one, other = np.triu_indices(len(runs), 1)
+    names = np.array(runs, dtype=object)
+    named = {"run_a": pd.array(names[one], dtype="str"), "run_b": pd.array(names[other], dtype="str")}
+    difference, width = corrected[one] - corrected[other], difference_widths(parts, alpha)
+    shrunk, narrow = combined.values[one] - combined.values[other], difference_widths(combined.parts, alpha)
     differences = pd.DataFrame(
-        {"run_a": pd.array(names[one], dtype="str"), "run_b": pd.array(names[other], dtype="str"),
-         "difference": difference, "low": difference - width, "high": difference + width}
+        {**named, "difference": difference, "low": difference - width, "high": difference + width,
+         "combined": shrunk, "combined_low": shrunk - narrow, "combined_high": shrunk + narrow}
     )  # fmt: skip
-    return CorrectedValues(
-        str(measure), values, differences, by_topic, by_labels, parts, sampled, drawn.before, len(pairs.topic), alpha
-    )
+    return CorrectedValues(str(measure), values, differences, by_topic, labels_by_topic, parts, *counts, alpha)
 
 
 def _require_enough(pairs: Pairs, drawn: JudgedSample, sampled: int) -> None:
@@ -200,7 +228,23 @@ def half_width(parts: Floats, alpha: float) -> Floats:
     return width
 
 
-def _spread(slopes: Floats, steps: Floats) -> Floats:
+def difference_widths(parts: Floats, alpha: float) -> Floats:
+    """Half the widths of the intervals of all differences of R values, from their (R, n) parts."""
+    # Run by run: the parts of all differences at once would take gigabytes with hundreds of runs.
+    return np.concatenate([half_width(each - parts[number + 1 :], alpha) for number, each in enumerate(parts)])
+
+
+def blocks(rows: Ints, runs: int) -> list[Ints]:
+    """Rows in blocks whose slopes in so many runs fit in memory."""
+    return np.array_split(rows, len(rows) * runs // BLOCK + 1)
+
+
+def first_labels(labels: Floats | None) -> Floats | None:
+    """(N,) the first label set of one or several."""
+    return labels if labels is None or labels.ndim == 1 else labels[:, 0]
+
+
+def spread(slopes: Floats, steps: Floats) -> Floats:
     """(R, n) standard deviation of the value by the unknown grade of each pair, from (R, n, G) slopes.
 
     `steps` (n, G) are the probabilities of the pair's steps. The sign is that of the change, since a grade may raise
@@ -221,57 +265,3 @@ def label_values(pairs: Pairs, measure: Measure, labels: Floats | None, scale: F
     if labels is None:
         return np.full((len(pairs.runs), int(pairs.topic.max()) + 1), np.nan)
     return estimate_values(measure, pairs.places, pairs.topic, label_steps(labels, scale), scale).values
-
-
-def plan(
-    pairs: Pairs,
-    measure: Measure,
-    labels: Floats | None,
-    sizes: Floats,
-    levels: Sequence[float],
-    counts: Sequence[int],
-    *,
-    alpha: float = 0.05,
-) -> pd.DataFrame:
-    """Expected width of the intervals for several numbers of human judgements, before anybody judges.
-
-    People's grade of a pair is taken as its label with probability :data:`LABEL_WEIGHT`, otherwise as that of a random
-    pair. The weight was chosen on TREC DL 2019 with labels of the quality that the judges of LLMJudge 2024 have.
-
-    Parameters
-    ----------
-    sizes
-        (N,) sizes of the sample (:func:`.pair_sizes`).
-    counts
-        Numbers of judgements.
-
-    Returns
-    -------
-    DataFrame
-        ``judgements``, ``share`` (of all pairs), ``width`` (of the interval of a value, mean over the runs),
-        ``difference_width`` (of that of a difference of two runs).
-    """
-    scale = np.unique(np.asarray([0.0, *levels]))
-    given = np.zeros((len(pairs.topic), len(scale) - 1)) if labels is None else label_steps(labels, scale)
-    steps = LABEL_WEIGHT * given + (1 - LABEL_WEIGHT) * np.clip(given.mean(axis=0), 0.05, 0.95)
-    every, topics = np.arange(len(pairs.topic)), int(pairs.topic.max()) + 1
-    errors = np.empty(pairs.places.shape)
-    estimates = estimate_values(measure, pairs.places, pairs.topic, steps, scale)
-    for block in np.array_split(every, len(every) // BLOCK + 1):
-        errors[:, block] = _spread(estimates.slopes(block), steps[block])
-    errors /= topics
-    one, other = np.triu_indices(len(pairs.runs), 1)
-    rows = []
-    for number in counts:
-        p = expected_probabilities(sizes, number)
-        parts = errors * np.sqrt((1 - p) / p)
-        # The variance of a difference from the products of all runs, which are fewer than the pairs of runs.
-        products = parts @ parts.T
-        own = np.diag(products)
-        between = own[one] + own[other] - 2 * products[one, other]
-        z = NormalDist().inv_cdf(1 - alpha / 2)
-        widths = [
-            2 * z * float(np.sqrt(np.maximum(each, 0)).mean()) if len(each) else np.nan for each in (own, between)
-        ]
-        rows.append((min(number, len(every)), min(1.0, number / len(every)), *widths))
-    return pd.DataFrame(rows, columns=["judgements", "share", "width", "difference_width"])

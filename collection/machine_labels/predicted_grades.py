@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from collection.core.arrays import Floats, Ints
+from collection.core.arrays import Bools, Floats, Ints
 
 FOLDS = 5
+
+TINY = 1e-9
+"""Smallest standard deviation of labels that is not 0."""
 
 LEAST = 1e-4
 """Lower bound of the probability of a grade, since the few grades of a sample never make one impossible."""
@@ -36,12 +39,15 @@ def label_steps(labels: Floats, levels: Floats) -> Floats:
 
 
 def describe_labels(labels: Floats | None, topic: Ints, ranks: Floats, levels: Floats) -> Floats:
-    """(N, F) features of pairs: ranks, topic, and the label as it is and beside its topic's mean.
+    """(N, F) features of pairs: ranks, topic, and each label as it is and beside its topic's mean.
+
+    With several label sets, the mean of the standardised labels is a feature too, since most of what they tell is
+    common to them.
 
     Parameters
     ----------
     labels
-        (N,) machine labels, nan without one; None to predict without labels.
+        (N,) machine labels, nan without one, or (N, J) of J label sets; None to predict without labels.
     topic
         (N,) number of the topic.
     ranks
@@ -52,13 +58,26 @@ def describe_labels(labels: Floats | None, topic: Ints, ranks: Floats, levels: F
     topics = np.eye(int(topic.max(initial=0)) + 1)[topic]
     if labels is None:
         return np.hstack([ranks, topics])
-    known = ~np.isnan(labels)
-    given = np.where(known, labels, 0.0)
-    number = np.bincount(topic[known], minlength=topics.shape[1])
-    mean = np.bincount(topic, given, topics.shape[1]) / np.maximum(number, 1)
+    sets = labels[:, None] if labels.ndim == 1 else labels
+    known = ~np.isnan(sets)
+    given = np.where(known, sets, 0.0)
+    mean = (topics.T @ given) / np.maximum(topics.T @ known, 1)
     beside = np.where(known, given - mean[topic], 0.0)
-    one_of = np.eye(len(levels))[nearest_grades(labels, levels)] * known[:, None]  # all 0 without a label
-    return np.hstack([ranks, one_of, beside[:, None], topics])
+    one_of = [
+        np.eye(len(levels))[nearest_grades(each, levels)] * ~np.isnan(each)[:, None]  # all 0 without a label
+        for each in sets.T
+    ]
+    several = [_mean_label(given, known)] if sets.shape[1] > 1 else []
+    return np.hstack([ranks, *one_of, beside, *several, topics])
+
+
+def _mean_label(given: Floats, known: Bools) -> Floats:
+    """(N, 1) mean over J label sets, each standardised over the pairs that have a label."""
+    number = np.maximum(known.sum(axis=0), 1)
+    apart = np.where(known, given - given.sum(axis=0) / number, 0.0)
+    spread = np.sqrt(np.square(apart).sum(axis=0) / number)
+    mean: Floats = (apart / np.maximum(spread, TINY)).mean(axis=1, keepdims=True)
+    return mean
 
 
 def predict_steps(features: Floats, rows: Ints, grades: Floats, levels: Floats) -> tuple[Floats, Floats]:

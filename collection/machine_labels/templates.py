@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from collection.core.errors import InputError, require_known
 from collection.core.phrases import join
@@ -39,6 +39,11 @@ it states replace your own."""
 ANSWER = """\
 End with one line of exactly this form, where N is one of {numbers}, and write nothing after it:
 Grade: N"""
+
+STRUCTURED_ANSWER = """\
+Answer with one JSON object of exactly this form, and nothing else: your reason in one or two sentences, then N, one of
+{numbers}:
+{{"reason": "...", "grade": N}}"""
 
 CUT = "[The document is longer: its other {rest:,} characters are not shown.]"
 
@@ -120,8 +125,18 @@ class Material(NamedTuple):
     text: str
 
 
-def render(template: Template, grades: GradeScale, guidelines: str, material: Material, characters: int) -> Prompt:
+def render(
+    template: Template,
+    grades: GradeScale,
+    guidelines: str,
+    material: Material,
+    characters: int,
+    *,
+    structured: bool = False,
+) -> Prompt:
     r"""Make the prompt of a pair; at most `characters` of the document's text are shown, and the rest is mentioned.
+
+    With `structured`, it asks for a JSON object (:func:`grade_schema`).
 
     >>> from collection.core.records import GRADE_SCALES
     >>> wing = Material({"title": "wing flow"}, "Lift", "The lift of a thin wing.")
@@ -136,19 +151,26 @@ def render(template: Template, grades: GradeScale, guidelines: str, material: Ma
     topic = "\n".join(f"{name.capitalize()}: {text.strip()}" for name, text in material.topic.items() if text.strip())
     title = f"Title: {material.title.strip()}\n" if material.title.strip() else ""
     document = title + material.text[:characters]
-    mark = _mark(topic, document)
+    sign = mark(topic, document)
     rest = max(0, len(material.text) - characters)
     values = {
         "grades": describe_grades(grades),
         "guidelines": f"Guidelines for annotators:\n{guidelines}" if guidelines.strip() else "",
-        "topic": f"Topic:\n{_quote(topic, mark)}",
-        "document": f"Document:\n{_quote(document, mark)}" + (f"\n{CUT.format(rest=rest)}" if rest else ""),
-        "answer": ANSWER.format(numbers=grades),
+        "topic": f"Topic:\n{quote(topic, sign)}",
+        "document": f"Document:\n{quote(document, sign)}" + (f"\n{CUT.format(rest=rest)}" if rest else ""),
+        "answer": (STRUCTURED_ANSWER if structured else ANSWER).format(numbers=grades),
     }
     instruction = _fill(template.instruction, values)
-    quotation = QUOTATION.format(mark=mark)
+    quotation = QUOTATION.format(mark=sign)
     # The mark differs in each prompt: at the end, it leaves endpoints that cache prompts the same beginning.
     return Prompt(f"{instruction}\n\n{quotation}" if instruction else quotation, _fill(template.question, values))
+
+
+def grade_schema(grades: GradeScale) -> dict[str, Any]:
+    """Return the parameter ``response_format`` of OpenAI's API for an answer with a grade: a schema of JSON."""
+    members = {"reason": {"type": "string"}, "grade": {"type": "integer", "enum": list(grades.sentences)}}
+    schema = {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": "grade", "strict": True, "schema": schema}}
 
 
 def describe_grades(grades: GradeScale) -> str:
@@ -163,17 +185,18 @@ def _fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
-def _quote(text: str, mark: str) -> str:
-    return f"<<<{mark}\n{text}\n{mark}>>>"
+def quote(text: str, sign: str) -> str:
+    """Return a text as a quotation in a prompt; `sign` is its :func:`mark`."""
+    return f"<<<{sign}\n{text}\n{sign}>>>"
 
 
-def _mark(*texts: str) -> str:
-    """A mark that is the same for the same texts, and is in none of them."""
+def mark(*texts: str) -> str:
+    """Return a mark that is the same for the same texts, and is in none of them."""
     whole, salt = "\0".join(texts), 0
     while True:
-        mark = hashlib.sha256(f"{salt}\0{whole}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        if mark not in whole.lower():
-            return mark
+        sign = hashlib.sha256(f"{salt}\0{whole}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        if sign not in whole.lower():
+            return sign
         salt += 1
 
 

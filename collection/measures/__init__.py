@@ -46,6 +46,7 @@ from collection.measures.aligned import (
 from collection.measures.alignment import align as align, from_grades as from_grades, rank_as as rank_as
 from collection.measures.explanation import Explanation as Explanation, explain as explain
 from collection.measures.measure import (
+    WRITTEN as WRITTEN,
     Measure as Measure,
     as_measure as as_measure,
     as_measures as as_measures,
@@ -53,6 +54,7 @@ from collection.measures.measure import (
     parse as parse,
     parse_name as parse_name,
     read as read,
+    read_parameters as read_parameters,
 )
 from collection.measures.qrels_index import QrelsIndex as QrelsIndex, index_qrels as index_qrels
 from collection.measures.table import MEASURES as MEASURES, MeasureEntry as MeasureEntry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from collection.measures.table import MEASURES, MeasureEntry
 
@@ -20,6 +20,9 @@ PARAMETERS = {
     "gains": "gain of single grades, such as {1: 1, 2: 3}; other grades keep theirs",
     "norm": "divisor, R or min(R, k)",
     "dcg": "gain, the grade or 2^grade - 1",
+    "strict": "True counts partial support as no support",
+    "citations": "which citations of a sentence count, and how",
+    "unjudged": "whether unjudged citations are left out, or count as no support",
 }
 """What a parameter of several measures means."""
 
@@ -27,10 +30,10 @@ COMMON = {"rel", "judged_only"}
 """Parameters that the introduction of the reference explains."""
 
 
-def families() -> Iterator[tuple[str, list[MeasureEntry]]]:
+def families(entries: Iterable[MeasureEntry] = MEASURES) -> Iterator[tuple[str, list[MeasureEntry]]]:
     """Return headline -> measures. A family is a module; its headline is the first line of its docstring."""
     grouped: dict[str, list[MeasureEntry]] = {}
-    for entry in MEASURES:
+    for entry in entries:
         module = sys.modules[entry.function.__module__]
         headline = (module.__doc__ or "Other measures").strip().splitlines()[0].rstrip(".")
         grouped.setdefault(headline, []).append(entry)
@@ -61,23 +64,24 @@ def describe(entry: MeasureEntry) -> str:
     lines = [f"{written(entry)}  {entry.label}", entry.description, "", entry.formula]
     if entry.notes:
         lines += ["", entry.notes]
-    lines += ["", f"parameters: {parameters(entry)}", *(f"  {line}" for line in _explain(entry, entry.parameters))]
+    if entry.parameters:
+        lines += ["", f"parameters: {parameters(entry)}", *(f"  {line}" for line in _explain(entry, entry.parameters))]
     lines += [f"{name}: {text}" for name, text in _facts(entry)]
     return "\n".join(lines)
 
 
-def reference() -> str:
-    """Return all measures in Markdown: a table for each family, and a section for each measure."""
+def reference(entries: Iterable[MeasureEntry] = MEASURES) -> str:
+    """Return measures in Markdown: a table for each family, and a section for each measure."""
     lines: list[str] = []
-    for headline, entries in families():
+    for headline, members in families(entries):
         lines += [f"## {headline}", ""]
         lines += ["| measure | what it measures |", "|---|---|"]
-        lines += [f"| `{written(entry)}` | {entry.description} |" for entry in entries]
-        for entry in entries:
+        lines += [f"| `{written(entry)}` | {entry.description} |" for entry in members]
+        for entry in members:
             title = written(entry).replace("[", r"\[") + (f": {entry.label}" if entry.label != entry.name else "")
             lines += ["", f"### {title}", "", entry.description, "", f"`{entry.formula.rstrip('.')}`", ""]
             lines += [entry.notes, ""] if entry.notes else []
-            lines += [f"- Parameters: `{parameters(entry)}`"]
+            lines += [f"- Parameters: `{parameters(entry)}`"] if entry.parameters else []
             lines += [f"  - {line}" for line in _explain(entry, set(entry.parameters) - COMMON)]
             lines += [f"- {name.capitalize()}: {text}" for name, text in _facts(entry)]
         lines.append("")
@@ -98,8 +102,8 @@ def _explain(entry: MeasureEntry, names: Container[str]) -> Iterator[str]:
 def _facts(entry: MeasureEntry) -> Iterator[tuple[str, str]]:
     low, high = (f"{end:g}".replace("inf", "infinity") for end in (entry.lowest, entry.highest))
     yield "range", f"{low} to {high}; over topics: {entry.summary}"
-    if entry.needs:
-        yield "needs", f"qrels with {entry.needs}"
+    if entry.inputs:
+        yield "needs", entry.inputs
     for tool, how in entry.differs.items():
         yield f"differs from {tool}", how
     if entry.source:

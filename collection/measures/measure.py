@@ -21,11 +21,12 @@ from collection.measures.aligned import Aligned
 from collection.measures.names import AT, bare, translate
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
 
-_WRITTEN = re.compile(
+WRITTEN = re.compile(
     r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<params>.*)\))?"
     r"\s*(?:@\s*(?P<level>\d{1,25}(?:\.\d{0,17})?|\.\d{1,17})\s*(?P<percent>%?))?\s*",
     re.S | re.ASCII,
 )
+"""A name, and perhaps parameters in brackets and a number after @."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class Measure:
         return 0 if self.entry.descriptive else -1 if self.entry.monotone < 0 else 1
 
     @property
+    def phrase(self) -> str:
+        """Name within a sentence."""
+        return str(self)
+
+    @property
     def cutoff(self) -> int | None:
         """The number of ranks that count; None for the whole ranking."""
         return int(self.level) if self.level is not None and self.entry.at == "cutoff" else None
@@ -80,7 +86,7 @@ class Measure:
     def __call__(self, aligned: Aligned | None = None, **parameters: object) -> Floats | Measure:
         """One value per topic of `aligned`, shape (T,), float64; or the same measure with other parameters."""
         if parameters or aligned is None:
-            changed = Measure(self.name, {**self.parameters, **parameters}, self.level)
+            changed = type(self)(self.name, {**self.parameters, **parameters}, self.level)
             return changed if aligned is None else changed(aligned)
         aligned, keywords = self.prepare(aligned)
         values = self.entry.function(aligned, **keywords)
@@ -114,7 +120,7 @@ class Measure:
 
     def __matmul__(self, level: float) -> Measure:
         """`measure @ 10`: the same measure with a cut-off."""
-        return Measure(self.name, self.parameters, level)
+        return type(self)(self.name, self.parameters, level)
 
     def summarise(self, values: Floats) -> float:
         """The number for all topics: their mean, but a sum for counts and a geometric mean for GMAP."""
@@ -188,11 +194,10 @@ def read(text: object, rel: float | None = None) -> ReadMeasures:
         raise InputError(f"measure: expected a Measure or text such as 'nDCG@10', found {literal(text)}")
     text = str(text)  # also a measure of another library
     plain = AT.sub("@", text.replace("α", "alpha"))  # ir_measures writes it either way
-    written = _WRITTEN.fullmatch(plain)
-    own = _own_names()
-    if written is not None and bare(written["name"]) in own:
+    written = WRITTEN.fullmatch(plain)
+    if written is not None and _own_name(written["name"]) is not None:
         return ReadMeasures((_read(plain, rel),), (text,), "")
-    translation = translate(plain, own)
+    translation = translate(plain, _names(MEASURES))
     if translation is None:
         if written is not None:
             raise _unknown(written["name"], written["level"])
@@ -233,11 +238,13 @@ def as_measure(measure: Measure | str) -> Measure:
 
 def _read(text: str, rel: float | None) -> Measure:
     """A measure as it is written here."""
-    written = _WRITTEN.fullmatch(text)
+    written = WRITTEN.fullmatch(text)
     if written is None:
         raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}")
-    name = _own_names()[bare(written["name"])]
-    parameters = _parameters(written["params"] or "", text)
+    name = _own_name(written["name"])
+    if name is None:
+        raise _unknown(written["name"], written["level"])
+    parameters = read_parameters(written["params"] or "", text)
     if parameters.get("min_rel") == 0:
         del parameters["min_rel"]  # ir_measures adds it to SDCG, INST and the like; their lowest gain is always 0 here
     if rel is not None and MEASURES[name].parameters.get("rel") is not None:
@@ -277,15 +284,22 @@ def _level_word(entry: MeasureEntry) -> str:
 
 def parse_name(text: str) -> MeasureEntry:
     """The row of the table that `text` names: ``ndcg``, a whole measure as ``nDCG@10``, or another tool's ``map``."""
-    written, own = _WRITTEN.fullmatch(text), _own_names()
-    if written is not None and bare(written["name"]) in own:
-        return MEASURES[own[bare(written["name"])]]
+    written = WRITTEN.fullmatch(text)
+    own = None if written is None else _own_name(written["name"])
+    if own is not None:
+        return MEASURES[own]
     return read(text).measures[0].entry
 
 
-def _own_names() -> dict[str, str]:
+def _own_name(written: str) -> str | None:
+    """The name in the registry of a measure; other packages are looked through only if this one does not have it."""
+    name = bare(written)
+    return _names(MEASURES.registered()).get(name) or _names(MEASURES).get(name)
+
+
+def _names(entries: Iterable[MeasureEntry]) -> dict[str, str]:
     """Normalised name -> name in the registry."""
-    return {bare(entry.name): entry.name for entry in MEASURES}
+    return {bare(entry.name): entry.name for entry in entries}
 
 
 def _unknown(name: str, level: str | None) -> UnknownNameError:
@@ -312,17 +326,27 @@ def _literal(value: object) -> str:
     return repr(value)
 
 
-def _parameters(inside: str, text: str) -> dict[str, object]:
-    """Parse `rel=2, dcg='log2'` as a call would; only literals, nothing is evaluated."""
+def read_parameters(inside: str, text: str, words: Mapping[str, tuple[str, object]] | None = None) -> dict[str, object]:
+    """Parse `rel=2, dcg='log2'` as a call would; only literals, nothing is evaluated.
+
+    `text` is the whole measure, for messages. `words` may stand without quotes, alone or as the value of a parameter:
+    word -> parameter and value.
+    """
+    known = {} if words is None else words
+
+    def read_value(node: ast.expr) -> object:
+        return known[node.id][1] if isinstance(node, ast.Name) and node.id in known else ast.literal_eval(node)
+
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
-        if (
-            not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name))
-            or call.args
-            or any(k.arg is None for k in call.keywords)
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or any(
+            k.arg is None for k in call.keywords
         ):
             raise ValueError
-        return {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+        if any(not isinstance(each, ast.Name) or each.id not in known for each in call.args):
+            raise ValueError
+        alone = dict(known[each.id] for each in call.args if isinstance(each, ast.Name))
+        return alone | {str(k.arg): read_value(k.value) for k in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         raise InputError(
             "parameters: expected name=value, with numbers, True, False, or text in quotes (norm='min'); "

@@ -117,6 +117,11 @@ class MeasureEntry(Entry[Function]):
         return {**super().parameters, **(GRADED if self.graded else COMMON)}
 
     @property
+    def inputs(self) -> str:
+        """Needed data besides runs and qrels with grades."""
+        return f"qrels with {self.needs}" if self.needs else ""
+
+    @property
     def at(self) -> Literal["cutoff", "recall"] | None:
         """Meaning of the number after ``@``: a rank, a recall, or None if the measure takes no number."""
         own = super().parameters

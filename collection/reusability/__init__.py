@@ -25,12 +25,22 @@ from collection.reusability.assessment import (
     assess as assess,
     bound_means as bound_means,
 )
-from collection.reusability.leave_one_out import groups_by_prefix as groups_by_prefix, leave_out as leave_out
+from collection.reusability.leave_one_out import (
+    GroupsLeftOut as GroupsLeftOut,
+    assign_groups as assign_groups,
+    groups_by_prefix as groups_by_prefix,
+    leave_out as leave_out,
+    tabulate_left_out as tabulate_left_out,
+)
 from collection.reusability.pool_depth import (
     compute_judged_curves as compute_judged_curves,
     measure_order_stability as measure_order_stability,
 )
-from collection.reusability.run_matrix import build_run_matrix as build_run_matrix, describe_topics as describe_topics
+from collection.reusability.run_matrix import (
+    build_run_matrix as build_run_matrix,
+    describe_topics as describe_topics,
+    place_runs as place_runs,
+)
 from collection.reusability.unjudged_relevant import estimate_missing as estimate_missing
 from collection.reusability.verdict import (
     MAX_BREACHES as MAX_BREACHES,

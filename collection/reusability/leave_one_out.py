@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from collection.core.arrays import Bools, Floats
+from collection.core.arrays import Bools, Floats, Ints
 from collection.core.errors import InputError, require_known
 from collection.core.phrases import join_first
 from collection.measures import Measure, as_measures
@@ -97,7 +98,7 @@ def leave_out(
     measures = as_measures(measures)
     before = matrix.values(measures) if before is None else before
     mean_before = summarise_runs(measures, before)
-    place_before, named, count = place_runs(measures, mean_before), np.array(groups), len(measures)
+    place_before, named = place_runs(measures, mean_before), np.array(groups)
     mean_after, place_after = np.empty_like(mean_before), np.empty_like(place_before)
     unique, relevant = np.zeros((2, len(named)), dtype=np.int64)
     for group in dict.fromkeys(groups):
@@ -107,21 +108,46 @@ def leave_out(
         mean_after[:, members] = after[:, members]
         place_after[:, members] = place_runs(measures, after)[:, members]
         unique[members], relevant[members] = taken.sum(), (taken & matrix.relevant).sum()
+    rows = GroupsLeftOut(groups, matrix.runs, unique, relevant, mean_before, mean_after, place_before, place_after)
+    return tabulate_left_out(measures, rows)
+
+
+class GroupsLeftOut(NamedTuple):
+    """Values of R runs by M measures, with all judgements and without those that only their group contributed."""
+
+    groups: Sequence[str]
+    """(R,) group of each run."""
+    runs: Sequence[str]
+    unique: Ints
+    """(R,) number of pairs or nuggets that only the group contributed."""
+    relevant: Ints
+    """(R,) number of relevant pairs or vital nuggets among them."""
+    before: Floats
+    """(M, R) values."""
+    after: Floats
+    place_before: Ints
+    """(M, R) places, 1 the best."""
+    place_after: Ints
+
+
+def tabulate_left_out(measures: Sequence[Measure], rows: GroupsLeftOut) -> pd.DataFrame:
+    """Return the table of :func:`leave_out`."""
+    number = len(measures)
     table = pd.DataFrame(
         {
-            "group": list(groups) * count,
-            "run": list(matrix.runs) * count,
-            "unique": np.tile(unique, count),
-            "relevant": np.tile(relevant, count),
-            "measure": np.repeat([str(measure) for measure in measures], len(named)),
-            "before": mean_before.ravel(),
-            "after": mean_after.ravel(),
-            "change": (mean_after - mean_before).ravel(),
-            "place_before": place_before.ravel(),
-            "place_after": place_after.ravel(),
-            "moved": (place_after - place_before).ravel(),
+            "group": list(rows.groups) * number,
+            "run": list(rows.runs) * number,
+            "unique": np.tile(rows.unique, number),
+            "relevant": np.tile(rows.relevant, number),
+            "measure": np.repeat([str(measure) for measure in measures], len(rows.runs)),
+            "before": rows.before.ravel(),
+            "after": rows.after.ravel(),
+            "change": (rows.after - rows.before).ravel(),
+            "place_before": rows.place_before.ravel(),
+            "place_after": rows.place_after.ravel(),
+            "moved": (rows.place_after - rows.place_before).ravel(),
         }
     )
     # Stable, so that equal runs stay in the order of their names.
-    order = np.lexsort((place_before.ravel(), np.repeat(np.arange(count), len(named))))
+    order = np.lexsort((rows.place_before.ravel(), np.repeat(np.arange(number), len(rows.runs))))
     return table.iloc[order].reset_index(drop=True)

@@ -401,3 +401,90 @@ register(
     );;
     """,
 )
+# Generated answers. `number` names an answer among those of its topic where its system must not be known; an answer
+# that is replaced or removed keeps it, so that labels never seem to be of another one. `citations`: a JSON list of
+# document ids. A row of the append-only log of nuggets is a nugget after an edit; its version changes with its text.
+# `edit` is a uuid of all rows of an edit; rows of the kind 'undone' have that of the edit that they undo.
+# `sources`: a JSON list of [doc_id, start, end] in characters of the text as it is shown (start and end null for a
+# whole document); `origins`: the nuggets that it was merged or split from; `fields`: what a nugget bank has more.
+register(
+    "m005_generated_answers",
+    """
+    CREATE TABLE answers (
+        answer INTEGER PRIMARY KEY,
+        topic INTEGER NOT NULL REFERENCES topics,
+        run TEXT NOT NULL,
+        team TEXT NOT NULL,
+        words INTEGER NOT NULL,
+        stated_words INTEGER,
+        number INTEGER NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0 CHECK (removed IN (0, 1)),
+        UNIQUE (topic, number)
+    );;
+    CREATE UNIQUE INDEX answers_run ON answers (topic, run) WHERE NOT removed;;
+    CREATE TABLE answer_sentences (
+        answer INTEGER NOT NULL REFERENCES answers,
+        sentence INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        citations TEXT NOT NULL,
+        PRIMARY KEY (answer, sentence)
+    ) WITHOUT ROWID;;
+    CREATE TABLE nugget_log (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        topic INTEGER NOT NULL REFERENCES topics,
+        nugget TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('added', 'changed', 'merged', 'split', 'moved', 'deleted', 'undone')),
+        edit TEXT NOT NULL,
+        text TEXT NOT NULL,
+        importance TEXT NOT NULL CHECK (importance IN ('vital', 'okay', '')),
+        weight REAL,
+        position REAL NOT NULL,
+        deleted INTEGER NOT NULL CHECK (deleted IN (0, 1)),
+        sources TEXT NOT NULL,
+        origins TEXT NOT NULL,
+        fields TEXT NOT NULL,
+        annotator TEXT NOT NULL,
+        edited_at TEXT NOT NULL
+    );;
+    CREATE INDEX nugget_log_nugget ON nugget_log (topic, nugget);;
+    CREATE TRIGGER nugget_log_keep_update BEFORE UPDATE ON nugget_log
+    BEGIN SELECT RAISE(ABORT, 'nuggets are an append-only log'); END;;
+    CREATE TRIGGER nugget_log_keep_delete BEFORE DELETE ON nugget_log
+    BEGIN SELECT RAISE(ABORT, 'nuggets are an append-only log'); END;;
+    CREATE VIEW current_nuggets AS
+    SELECT * FROM nugget_log WHERE NOT deleted AND id IN (SELECT max(id) FROM nugget_log GROUP BY topic, nugget);;
+    """,
+)
+# Several samples of a judge for a pair, such as answers of a model at a temperature above 0. Of each sample the first
+# grade counts, before it the last reply or failure. A set can be renamed; what made its labels is never changed.
+register(
+    "m006_label_samples",
+    """
+    ALTER TABLE machine_labels ADD COLUMN sample INTEGER NOT NULL DEFAULT 1 CHECK (sample > 0);;
+    DROP VIEW current_machine_labels;;
+    CREATE VIEW current_machine_labels AS
+    SELECT m.* FROM machine_labels AS m WHERE m.id = (
+        SELECT l.id FROM machine_labels AS l
+        WHERE l.label_set = m.label_set AND l.topic = m.topic AND l.doc = m.doc AND l.sample = m.sample
+        ORDER BY l.status = 'graded' DESC, l.status = 'no grade' DESC,
+            CASE l.status WHEN 'graded' THEN l.id ELSE -l.id END LIMIT 1);;
+    DROP TRIGGER label_sets_keep_update;;
+    CREATE TRIGGER label_sets_keep_update BEFORE UPDATE OF label_set, kind, settings, made_at ON label_sets
+    BEGIN SELECT RAISE(ABORT, 'what made labels is never changed'); END;;
+    """,
+)
+# How much a training round trusted the label set that led it; `conditions` name the label set.
+register(
+    "m007_label_trust",
+    """
+    CREATE TABLE label_trust (
+        topic INTEGER NOT NULL REFERENCES topics,
+        model_round INTEGER NOT NULL,
+        conditions INTEGER NOT NULL REFERENCES loop_conditions,
+        trust REAL NOT NULL CHECK (trust >= 0),
+        PRIMARY KEY (topic, model_round, conditions)
+    ) WITHOUT ROWID;;
+    CREATE INDEX machine_labels_relevance ON machine_labels (label_set, relevance);;
+    """,
+)

@@ -12,6 +12,7 @@ import pandas as pd
 from collection import pooling
 from collection.active_learning import features
 from collection.active_learning.training_round import Evidence, Space
+from collection.core.arrays import Floats32
 from collection.core.errors import InputError
 from collection.core.frames import QRELS, TOPICS
 from collection.core.phrases import percent
@@ -49,6 +50,7 @@ def cases(
     pools: Sequence[str] = (),
     level: float = 1,
     least: int = 1,
+    labels: pd.DataFrame | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Iterator[Case]:
     """Yield a case for each topic that has enough relevant documents.
@@ -71,6 +73,9 @@ def cases(
         Minimum relevant grade.
     least
         Minimum number of relevant documents of a topic.
+    labels
+        Labels by machines (``query_id``, ``doc_id``, ``relevance``) for the loop, of any part of the pairs; they never
+        count as grades. Their unit is the highest label.
     notice
         Called at the end with notices of what was left out: relevant documents outside the collection, and topics with
         too few relevant documents; and of documents without a grade, if they count as not relevant.
@@ -78,7 +83,7 @@ def cases(
     Raises
     ------
     InputError
-        No documents, or a document id twice.
+        No documents, or a document id or a labelled pair twice.
     """
     topics, qrels = TOPICS.check(topics, "a simulation"), QRELS.check(qrels, "a simulation")
     listed = list(documents)
@@ -95,6 +100,7 @@ def cases(
     chosen = {entry.name: _by_topic(entry.whole_pool(runs)) for entry in entries if not entry.adaptive}
     adaptive = any(entry.adaptive for entry in entries)
     graded = _by_topic(qrels)
+    highest, labelled = _read_labels(labels)
     matrix, missing, too_few, ungraded, every = None, 0, 0, 0, 0
     for topic in to_topics(topics):
         query_id = topic.query_id
@@ -125,7 +131,13 @@ def cases(
             query_id,
             doc_ids,
             grades,
-            Space(matrix, allowed, text, known if known is not None and known.fusion.any() else None),
+            Space(
+                matrix,
+                allowed,
+                text,
+                known if known is not None and known.fusion.any() else None,
+                _spread_labels(doc_ids, labelled.get(query_id), highest),
+            ),
             {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
             pooling.list_rankings(runs, query_id, doc_ids) if adaptive else [],
         )
@@ -148,6 +160,29 @@ def _in_scope(scope: CaseScope, query_id: str, ids: pd.Index[str], judged: pd.Da
     return np.arange(len(ids)) if scope == "all" else np.flatnonzero(ids.str.startswith(f"{query_id}-"))
 
 
+def _read_labels(labels: pd.DataFrame | None) -> tuple[float, dict[str, pd.DataFrame]]:
+    """Return the unit of the labels, and the labels of each topic."""
+    if labels is None:
+        return 1.0, {}
+    labels = QRELS.check(labels, "a simulation")
+    labels = labels[labels["relevance"] >= 0]
+    pair = ["query_id", "doc_id"]
+    if (twice := labels.duplicated(pair)).any():
+        first = labels[twice].iloc[0]
+        raise InputError(
+            f"labels: expected each pair once, found document {first['doc_id']!r} of topic {first['query_id']!r} twice"
+        )
+    return float(labels["relevance"].max()) or 1.0, _by_topic(labels)
+
+
+def _spread_labels(doc_ids: pd.Index[str], labels: pd.DataFrame | None, highest: float) -> Floats32 | None:
+    """(documents,) labels as shares of the highest one, nan for documents without one; None without labels."""
+    if labels is None:
+        return None
+    shares = labels.assign(relevance=labels["relevance"].astype("float64") / highest)
+    return _spread(doc_ids, shares, "relevance", elsewhere=np.nan).astype(np.float32)
+
+
 def _by_topic(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {str(query_id): part for query_id, part in frame.groupby("query_id", sort=False, observed=True)}
 
@@ -159,9 +194,9 @@ def _places(doc_ids: pd.Index[str], frame: pd.DataFrame | None) -> Indices:
     return places[places >= 0]
 
 
-def _spread(doc_ids: pd.Index[str], frame: pd.DataFrame, column: str) -> np.ndarray:
-    """(documents,) values of a column at its documents, 0 elsewhere."""
+def _spread(doc_ids: pd.Index[str], frame: pd.DataFrame, column: str, elsewhere: float = 0.0) -> np.ndarray:
+    """(documents,) values of a column at its documents."""
     places = doc_ids.get_indexer(pd.Index(frame["doc_id"].astype(str)))
-    wide = np.zeros(len(doc_ids))
+    wide = np.full(len(doc_ids), elsewhere)
     wide[places[places >= 0]] = frame[column].to_numpy(dtype=np.float64)[places >= 0]
     return wide

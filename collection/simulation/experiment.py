@@ -15,7 +15,7 @@ from collection.active_learning.training_round import Recipe
 from collection.cluster import map_items
 from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, require_known
-from collection.core.phrases import count
+from collection.core.phrases import count, join, plural
 from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.simulation.cost import curve, measure, measure_stop
@@ -29,8 +29,16 @@ if TYPE_CHECKING:
 LOOPS = {
     "loop": "Active learning from runs and text; from text alone for topics without runs.",
     "loop-text": "Active learning from the topic's text alone.",
+    "loop-labels": "As loop, led by machine labels.",
+    "loop-text-labels": "As loop-text, led by machine labels.",
 }
 """Strategies that use active learning; all others are pooling strategies."""
+
+LED_BY_LABELS = ("loop-labels", "loop-text-labels")
+"""Strategies that need labels."""
+
+WITHOUT_RUNS = ("loop-text", "loop-text-labels")
+"""Strategies with active learning that leave out the runs."""
 
 NO_LEARNER = "-"
 VALUES = ["query_id", "strategy", "learner", "seed", "measure", "value"]
@@ -127,8 +135,8 @@ def simulate(
     Raises
     ------
     InputError, UnknownNameError
-        No topic with enough relevant documents, priors with all of them, an unknown name, or a stopping rule that needs
-        more than a replay has.
+        No topic with enough relevant documents, priors with all of them, an unknown name, a stopping rule that needs
+        more than a replay has, or no label for a strategy that labels lead.
     ClusterError
         The cluster cannot be reached, or has failed.
     """
@@ -143,8 +151,12 @@ def simulate(
     curves: list[pd.DataFrame] = []
     ledgers: dict[tuple[str, str, int], list[Ledger]] = {}
 
+    led, labelled = [name for name in strategies if name in LED_BY_LABELS], 0
+
     def tasks() -> Iterator[tuple[Case, _Task]]:
+        nonlocal labelled
         for number, case in enumerate(cases):
+            labelled += case.space.labels is not None
             if progress is not None:
                 progress(case.query_id, number)
             for seed in range(seeds):
@@ -161,6 +173,8 @@ def simulate(
             ledgers.setdefault(key, []).append(ledger)
     table = pd.DataFrame(values, columns=VALUES)
     _refuse_empty(table)
+    if led and not labelled:
+        raise InputError(f"{join(led)} {plural(len(led), 'needs', 'need')} labels of the topics, found none")
     return Results(table, pd.concat(curves, ignore_index=True), ledgers)
 
 
@@ -222,8 +236,9 @@ class _Replays:
         case = self.case
         if self.strategy not in LOOPS:
             return replay_pooling(case, self.strategy, self.seed, level=self.recipe.level, priors=self.priors)
-        if self.strategy == "loop-text":
-            case = replace(case, space=replace(case.space, evidence=None))
+        space = case.space if self.strategy in LED_BY_LABELS else replace(case.space, labels=None)
+        space = replace(space, evidence=None) if self.strategy in WITHOUT_RUNS else space
+        case = replace(case, space=space)
         return replay_loop(
             case, self.recipe, self.seed, priors=self.priors, schedule=self.schedule,
             source=source, end=end, positives=positives,

@@ -7,14 +7,21 @@ returns (WAL, synchronous=FULL) and rolls back when it raises.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self, TypeVar, cast
 
+from collection.core import layout
 from collection.store.accounts import AccountTables
+from collection.store.answers import (
+    AnswerTables,
+    EditKind as EditKind,
+    Nugget as Nugget,
+    NuggetEdit as NuggetEdit,
+)
 from collection.store.assignments import AssignmentTables
 from collection.store.connection import Connection, SQLiteError as SQLiteError
 from collection.store.corpus import Added as Added, CorpusTables, Matches as Matches
@@ -41,7 +48,7 @@ from collection.store.missing_answers import (
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand as Demand, QueueTables, Selection as Selection
 from collection.store.records import RecordPair as RecordPair, RecordTables, StoredRecord as StoredRecord
-from collection.store.removal import RESERVED as RESERVED, RemovalTables
+from collection.store.removal import JUDGED as JUDGED, RESERVED as RESERVED, RemovalTables
 from collection.store.reservations import ReservationTables
 from collection.store.schema_version import copy_database as copy_database
 from collection.store.settings import SettingsTable
@@ -131,7 +138,15 @@ class Store:
         self.accounts: AccountTables = AccountTables(self.connection)
         self.machine_labels: MachineLabelTables = MachineLabelTables(self.connection)
         self.records: RecordTables = RecordTables(self.connection)
+        self.answers: AnswerTables = AnswerTables(self.connection)
         self.removal: RemovalTables = RemovalTables(self.connection)
+
+    def with_tasks(self) -> Iterator[Store]:
+        """Yield this store and the store of each task inside the campaign, which is open until the next one."""
+        yield self
+        for directory in layout.task_campaigns(self.path.parent).values():
+            with Store(directory / layout.DATABASE) as store:
+                yield store
 
     def cached(
         self,

@@ -189,7 +189,10 @@ class AccountTables(Repository):
         return frame.astype(object).where(frame.notna(), None)
 
     def note_seen(self, digest: str) -> None:
-        """Store that a session is used now, unless another process is writing or a transaction is open."""
+        """Store that a session is used now, unless another process is writing or a transaction is open.
+
+        The campaign of a task only reads sessions.
+        """
         if self.connection.db.conn.in_transaction:
             return
         with self.connection.without_waiting(), suppress(BusyError, *SQLiteError), self.connection.transaction():

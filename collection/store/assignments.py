@@ -118,11 +118,11 @@ class AssignmentTables(Repository):
     def qualification_left(self, annotator: str) -> dict[str, int]:
         """Count the qualification pairs that an annotator has not judged, for each open topic with such pairs."""
         return self.connection.mapping(
-            "SELECT t.query_id, count(*) FROM qualification_set AS c JOIN topics AS t USING (topic) "
+            "SELECT t.query_id, count(*) FROM qualification_set AS c CROSS JOIN topics AS t USING (topic) "
             "WHERE NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = c.topic AND cj.doc = c.doc "
             "                  AND cj.annotator = ? AND cj.counts_as = 'judgement') "
             "AND NOT EXISTS (SELECT 1 FROM topic_modes AS m WHERE m.topic = c.topic AND m.closed) "
-            "GROUP BY t.topic ORDER BY t.topic",
+            "GROUP BY c.topic ORDER BY c.topic",
             (annotator,),
         )
 

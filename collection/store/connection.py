@@ -43,6 +43,9 @@ JUDGED_PAIRS = """
     FROM current_judgements {where} GROUP BY topic, doc
 """
 
+ACCOUNT_TABLES = ("accounts", "sessions", "signin_links", "memberships")
+"""Tables that the campaign of a task shares with the campaign around it."""
+
 POOL_IF_TEXTS_MISSING = """
     (SELECT 1 FROM documents INDEXED BY documents_without_text WHERE text IS NULL LIMIT 1) CROSS JOIN pool
 """
@@ -66,6 +69,10 @@ _TROUBLES = {
 def explain(error: BaseException) -> CleverdonError | None:
     """Return the error in words for people if its cause is outside the program: a lock, the disk, permissions."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if "because it is a view" in str(error):
+        return CampaignError(
+            "accounts, groups and sessions belong to the campaign around this task; change them in that campaign"
+        )
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return BusyError(
             f"the campaign is busy: another process, perhaps an import, is writing to it ({error}); try again"
@@ -172,8 +179,10 @@ class Connection:
         """Number of changes that were undone: part of the key of what is cached."""
         self.writing: bool = False
         """Whether a transaction is open, so that data read now may be rolled back."""
+        outer = None if str(path) == ":memory:" else layout.outer_campaign(Path(path).parent)
+        place = path if outer is None else Path(path).resolve()
         try:
-            connection = sqlite3.connect(str(path), timeout=BUSY_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(str(place), timeout=BUSY_SECONDS, isolation_level=None, uri=outer is not None)
             self.db: Database = Database(connection)
             schema_version.require_openable(self.db, path)  # before anything is written, be it the journal mode
             self.db.execute("PRAGMA journal_mode = WAL")
@@ -182,6 +191,8 @@ class Connection:
             self.db.execute("PRAGMA foreign_keys = ON")
             if migrations.pending(self.db):
                 schema_version.migrate(self.db, path)
+            if outer is not None:
+                self._share_accounts(outer / layout.DATABASE)
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY):
@@ -189,6 +200,18 @@ class Connection:
             raise CampaignError(
                 f"{path}: expected the database of a campaign, found a file that cannot be opened ({error})"
             ) from error
+
+    def _share_accounts(self, path: Path) -> None:
+        """Read the accounts of the campaign around a task in place of this database's own, which stay empty.
+
+        Temporary views hide the tables of their names, so that every query of the store reads the others, and none
+        writes them.
+        """
+        self.db.execute("ATTACH DATABASE ? AS outer_campaign", (f"{path.as_uri()}?mode=ro",))
+        if self.count("SELECT count(*) FROM outer_campaign._sqlite_migrations") != schema_version.latest():
+            Connection(path).db.close()  # which updates its tables, or refuses those of a newer version
+        for table in ACCOUNT_TABLES:
+            self.db.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM outer_campaign.{table}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

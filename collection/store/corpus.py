@@ -161,7 +161,16 @@ class CorpusTables(Repository):
                 "UPDATE documents SET title = ?, text = ?, metadata = ? WHERE doc_id = ?",
                 [(*rows[d], d) for d, row in existing.items() if row != rows[d]],
             )
+        if changed:
+            self.connection.execute(
+                "INSERT INTO settings (key, value) VALUES ('documents_replaced', '1') "
+                "ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+            )
         return Added(new, changed, same)
+
+    def count_replacements(self) -> int:
+        """Count the times that documents were replaced, so that copies of them are known to be out of date."""
+        return self.connection.count("SELECT coalesce(max(value), 0) FROM settings WHERE key = 'documents_replaced'")
 
     @writes
     def add_document_ids(self, doc_ids: Iterable[str]) -> int:
@@ -201,6 +210,10 @@ class CorpusTables(Repository):
                 (json_text(wanted),),
             )
         )
+
+    def ids(self) -> list[str]:
+        """Return the ids of all documents, with or without a text, in the order of their import."""
+        return self.connection.column("SELECT doc_id FROM documents ORDER BY doc")
 
     def ids_with_text(self) -> list[str]:
         """Return the ids of the documents that have a text, in the order of their import."""

@@ -428,6 +428,23 @@ class JudgementTables(Repository):
             {"query_id": query_id, "newest": newest},
         )
 
+    def led_by_labels(self) -> pd.DataFrame:
+        """Return the entries of the log that the model ranked while a label set led it, oldest first.
+
+        ``uuid``, ``query_id``, ``led_by`` (present name of the label set) and ``label_trust`` (float64, nan before the
+        model starts). Random draws are left out: labels did not choose them.
+        """
+        frame = self.connection.frame(
+            "WITH led AS (SELECT id, json_extract(conditions, '$.loop.labels') AS key FROM loop_conditions) "
+            "SELECT j.uuid, t.query_id, coalesce(s.name, 'deleted label set ' || led.key) AS led_by, "
+            "l.trust AS label_trust "
+            "FROM judgements AS j JOIN led ON led.id = j.conditions JOIN topics AS t USING (topic) "
+            "LEFT JOIN label_sets AS s ON s.label_set = led.key LEFT JOIN label_trust AS l "
+            "ON l.topic = j.topic AND l.model_round = j.model_round AND l.conditions = j.conditions "
+            "WHERE led.key IS NOT NULL AND j.strategy IN ('loop', 'start') ORDER BY j.id"
+        )
+        return frame.astype({"uuid": "str", "query_id": "str", "led_by": "str", "label_trust": "float64"})
+
     def count_ordered(self, conditions: Mapping[str, Collection[int]]) -> dict[str, int]:
         """Count the documents that were judged as the loop selected them under these conditions, by topic."""
         return self.connection.mapping(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median_low
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -51,6 +52,8 @@ class LabelRow(NamedTuple):
     cost: float | None = None
     seconds: float | None = None
     problem: str | None = None
+    sample: int = 1
+    """Number of the sample: a judge may label a pair several times."""
 
 
 class LogCount(NamedTuple):
@@ -71,8 +74,54 @@ class ViewCounts(NamedTuple):
 
 
 _COLUMNS = LabelRow._fields[2:]
-_PLACES = ", ".join("?" * len(_COLUMNS))
-_SELECTED = ", ".join(f"m.{name}" for name in _COLUMNS)
+_PROBE_COLUMNS = _COLUMNS[:-1]
+"""A probe has no samples."""
+
+
+def _places(columns: Sequence[str]) -> str:
+    return ", ".join("?" * len(columns))
+
+
+def _selected(columns: Sequence[str]) -> str:
+    return ", ".join(f"m.{name}" for name in columns)
+
+
+_PAIR = ["query_id", "doc_id"]
+_ORDER = {"graded": 0, "no grade": 1, "failed": 2}
+
+
+def combine_samples(samples: pd.DataFrame) -> pd.DataFrame:
+    """Combine the samples of each pair into its label: the lower median of their grades, which the judge gave.
+
+    A pair without a graded sample is "no grade" if a sample is, and "failed" otherwise.
+
+    Parameters
+    ----------
+    samples
+        ``query_id``, ``doc_id``, ``sample``, ``status`` ("graded", "no grade" or "failed"), ``relevance`` (nan without
+        a grade); the rows of a pair are next to each other.
+
+    Returns
+    -------
+    DataFrame
+        The same columns without ``sample``, each pair once, in the order of `samples`.
+
+    Examples
+    --------
+    >>> pair = {"query_id": "1", "doc_id": "a", "status": "graded"}
+    >>> samples = pd.DataFrame([{**pair, "sample": n, "relevance": grade} for n, grade in enumerate([3.0, 0, 2, 1], 1)])
+    >>> combine_samples(samples)["relevance"].tolist()
+    [1.0]
+    """
+    if (samples["sample"] == 1).all():  # without a pair twice
+        return samples.drop(columns="sample")
+    pair = samples.groupby(_PAIR, sort=False).ngroup()
+    ordered = samples.assign(pair=pair, order=samples["status"].map(_ORDER))
+    ordered = ordered.sort_values(["pair", "order", "relevance", "sample"], kind="stable")
+    grades = (ordered["order"] == 0).groupby(ordered["pair"]).transform("sum")
+    place = ordered.groupby("pair").cumcount()
+    chosen = ordered[place == ((grades - 1) // 2).clip(lower=0)]
+    return chosen.drop(columns=["pair", "order", "sample"]).reset_index(drop=True)
 
 
 class MachineLabelTables(Repository):
@@ -91,6 +140,11 @@ class MachineLabelTables(Repository):
         rows = self.connection.execute("SELECT label_set, name, kind, settings, made_at FROM label_sets ORDER BY 1")
         return [LabelSet(key, name, kind, json.loads(settings), at) for key, name, kind, settings, at in rows]
 
+    @writes
+    def rename(self, label_set: int, name: str) -> None:
+        """Give a label set another name, which is new."""
+        self.connection.execute("UPDATE label_sets SET name = ? WHERE label_set = ?", (name, label_set))
+
     def folded_names(self) -> set[str]:
         """The names of all label sets, case-folded: no annotator may have one."""
         return {name.casefold() for name in self.connection.column("SELECT name FROM label_sets ORDER BY label_set")}
@@ -100,7 +154,8 @@ class MachineLabelTables(Repository):
         """Append labels of pairs whose topics and documents the campaign has."""
         self.connection.executemany(
             f"INSERT INTO machine_labels (label_set, topic, doc, {', '.join(_COLUMNS)}) VALUES (?, "
-            f"(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), {_PLACES})",
+            "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), "
+            f"{_places(_COLUMNS)})",
             ((label_set, *_packed_row(row)) for row in rows),
         )
 
@@ -108,27 +163,27 @@ class MachineLabelTables(Repository):
     def add_probe(self, label_set: int, rows: Iterable[LabelRow]) -> None:
         """Append answers of an injection probe, whose ``doc_id`` is the name of the request."""
         self.connection.executemany(
-            f"INSERT INTO injection_probes (label_set, topic, request, {', '.join(_COLUMNS)}) VALUES (?, "
-            f"(SELECT topic FROM topics WHERE query_id = ?), ?, {_PLACES})",
-            ((label_set, *_packed_row(row)) for row in rows),
+            f"INSERT INTO injection_probes (label_set, topic, request, {', '.join(_PROBE_COLUMNS)}) VALUES (?, "
+            f"(SELECT topic FROM topics WHERE query_id = ?), ?, {_places(_PROBE_COLUMNS)})",
+            ((label_set, *_packed_row(row)[:-1]) for row in rows),
         )
 
     def probe(self, label_set: int) -> list[LabelRow]:
         """Return the rows of an injection probe as :meth:`add_probe` takes them; the last reply of each pair counts."""
         rows = self.connection.execute(
-            f"SELECT t.query_id, m.request, {_SELECTED} FROM injection_probes AS m JOIN topics AS t USING (topic) "
-            "WHERE m.label_set = ? ORDER BY m.id",
+            f"SELECT t.query_id, m.request, {_selected(_PROBE_COLUMNS)} FROM injection_probes AS m "
+            "JOIN topics AS t USING (topic) WHERE m.label_set = ? ORDER BY m.id",
             (label_set,),
         )
         return list(map(_unpacked_row, rows))
 
-    def log_counts(self, label_set: int) -> dict[tuple[str, str], LogCount]:
-        """Return the number of rows of each pair (query_id, doc_id) in the log of a set."""
+    def log_counts(self, label_set: int, sample: int = 1) -> dict[tuple[str, str], LogCount]:
+        """Return the number of rows of each pair (query_id, doc_id) in the log of a sample of a set."""
         rows = self.connection.execute(
             "SELECT t.query_id, d.doc_id, count(*), sum(m.status != 'failed') FROM machine_labels AS m "
-            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? AND m.sample = ? "
             "GROUP BY m.topic, m.doc ORDER BY m.topic, m.doc",
-            (label_set,),
+            (label_set, sample),
         )
         return {(query_id, doc_id): LogCount(*numbers) for query_id, doc_id, *numbers in rows}
 
@@ -143,30 +198,53 @@ class MachineLabelTables(Repository):
         return {(query_id, request): LogCount(*numbers) for query_id, request, *numbers in rows}
 
     def current(self, label_set: int) -> pd.DataFrame:
-        """``query_id``, ``doc_id``, ``status``, ``relevance`` (float64, nan without a grade), by topic and document."""
+        """The label of each pair, the median of its samples (:func:`.combine_samples`), or its last reply or failure.
+
+        ``query_id``, ``doc_id``, ``status``, ``relevance`` (float64, nan without a grade), by topic and document.
+        """
+        return combine_samples(self.samples(label_set))
+
+    def samples(self, label_set: int) -> pd.DataFrame:
+        """The columns of :meth:`current` and ``sample`` for each sample of each pair, in the order of samples."""
         frame = self.connection.frame(
-            "SELECT t.query_id, d.doc_id, m.status, m.relevance FROM current_machine_labels AS m "
+            "SELECT t.query_id, d.doc_id, m.sample, m.status, m.relevance FROM current_machine_labels AS m "
             "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? "
-            "ORDER BY m.topic, m.doc",
+            "ORDER BY m.topic, m.doc, m.sample",
             (label_set,),
         )
         return frame.astype({"query_id": "str", "doc_id": "str", "status": "str", "relevance": "float64"})
 
-    def grades_of(self, label_set: int, query_id: str, doc_ids: Iterable[str]) -> dict[str, float]:
-        """The labels of a topic's documents; those without a grade are left out."""
+    def grades_of(self, label_set: int, query_id: str, doc_ids: Iterable[str] | None = None) -> dict[str, float]:
+        """The labels of these documents of a topic, by default of all; those without a grade are left out."""
+        among = "AND m.doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))) "
         rows = self.connection.execute(
             "SELECT d.doc_id, m.relevance FROM current_machine_labels AS m JOIN documents AS d USING (doc) "
             "WHERE m.label_set = ? AND m.topic = (SELECT topic FROM topics WHERE query_id = ?) "
-            "AND m.doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))) "
-            "AND m.relevance IS NOT NULL ORDER BY m.doc",
-            (label_set, query_id, json_text(doc_ids)),
+            f"{'' if doc_ids is None else among}AND m.relevance IS NOT NULL ORDER BY m.doc, m.relevance",
+            (label_set, query_id, *(() if doc_ids is None else (json_text(doc_ids),))),
         )
-        return dict(rows)
+        samples: dict[str, list[float]] = {}
+        for doc_id, relevance in rows:
+            samples.setdefault(doc_id, []).append(relevance)
+        return {doc_id: median_low(grades) for doc_id, grades in samples.items()}
+
+    def highest(self, label_set: int) -> float | None:
+        """Return the highest label of a set; None without a label."""
+        return self.connection.value("SELECT max(relevance) FROM machine_labels WHERE label_set = ?", (label_set,))
+
+    def topic_version(self, label_set: int, query_id: str) -> int:
+        """Return a number that grows with the log of a topic in a label set; 0 without a row."""
+        last = self.connection.value(
+            "SELECT max(id) FROM machine_labels WHERE label_set = ? "
+            "AND topic = (SELECT topic FROM topics WHERE query_id = ?)",
+            (label_set, query_id),
+        )
+        return last or 0
 
     def log(self, label_set: int) -> Iterable[LabelRow]:
         """All rows of a set in order, with prompts and replies."""
         rows = self.connection.execute(
-            f"SELECT t.query_id, d.doc_id, {_SELECTED} FROM machine_labels AS m "
+            f"SELECT t.query_id, d.doc_id, {_selected(_COLUMNS)} FROM machine_labels AS m "
             "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? ORDER BY m.id",
             (label_set,),
         )
@@ -293,7 +371,7 @@ def _packed(text: str | None) -> bytes | None:
 
 
 def _unpacked_row(row: tuple[Any, ...]) -> LabelRow:
-    label = LabelRow._make(row)
+    label = LabelRow(*row)
     return label._replace(prompt=_unpacked(label.prompt), reply=_unpacked(label.reply))
 
 

@@ -234,6 +234,30 @@ class QueueTables(Repository):
         )
 
     @writes
+    def record_round(self, query_id: str, model_round: int, conditions: str, label_trust: float | None) -> int:
+        """Record how much a training round trusted the label set that led it, the first time that it hands out pairs.
+
+        Returns the number of its conditions, see :meth:`number_conditions`.
+        """
+        number = self.number_conditions(conditions)
+        if label_trust is not None:
+            self.connection.execute(
+                "INSERT OR IGNORE INTO label_trust (topic, model_round, conditions, trust) "
+                "SELECT topic, ?, ?, ? FROM topics WHERE query_id = ?",
+                (model_round, number, label_trust, query_id),
+            )
+        return number
+
+    def last_trust(self, label_set: int) -> dict[str, float]:
+        """Return the trust of the last training round of each topic that a label set has led."""
+        return self.connection.mapping(
+            "SELECT t.query_id, l.trust FROM label_trust AS l JOIN topics AS t USING (topic) "
+            "JOIN loop_conditions AS c ON c.id = l.conditions WHERE json_extract(c.conditions, '$.loop.labels') = ? "
+            "ORDER BY l.model_round, l.conditions",
+            (label_set,),
+        )
+
+    @writes
     def prolong(self, query_id: str, doc_ids: Sequence[str], annotator: str, at: float, until: float) -> None:
         """Renew an annotator's leases of these documents, of which the first is on screen.
 

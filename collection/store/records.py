@@ -28,11 +28,12 @@ class RecordRow(NamedTuple):
 
 
 class StoredRecord(NamedTuple):
-    """A record, the source that it came from, and the format of its fields."""
+    """A record, the source that it came from with its database ("" if unknown), and the format of its fields."""
 
     record: int
     doc_id: str
     source: str
+    database: str
     form: str
     line: int
     fields: dict[str, list[str]]
@@ -168,13 +169,13 @@ class RecordTables(Repository):
         """
         some = "TRUE" if doc_ids is None else "d.doc_id IN (SELECT value FROM json_each(?))"
         rows = self.connection.execute(
-            "SELECT r.record, d.doc_id, s.name, s.form, r.line, r.fields, r.reason FROM records AS r "
+            "SELECT r.record, d.doc_id, s.name, s.database, s.form, r.line, r.fields, r.reason FROM records AS r "
             f"JOIN documents AS d USING (doc) JOIN record_sources AS s USING (source) WHERE {some} "
             f"{'AND r.reason IS NOT NULL ' * recognised}ORDER BY r.doc, r.reason IS NOT NULL, r.source, r.position",
             () if doc_ids is None else (json_text(doc_ids),),
         )
-        for record, doc_id, source, form, line, fields, reason in rows:
-            yield StoredRecord(record, doc_id, source, form, line, _unpack(fields), reason)
+        for record, doc_id, source, database, form, line, fields, reason in rows:
+            yield StoredRecord(record, doc_id, source, database, form, line, _unpack(fields), reason)
 
     @writes
     def move(self, records: Sequence[int], doc_id: str, reason: str | None) -> None:
@@ -198,6 +199,21 @@ class RecordTables(Repository):
         self.connection.execute(
             f"DELETE FROM record_pairs WHERE doc_a IN {docs} OR doc_b IN {docs}", (json_text(doc_ids),) * 2
         )
+        self._forget_empty_sources()
+
+    @writes
+    def forget_records(self, source: int, doc_ids: Sequence[str]) -> None:
+        """Remove the records of documents in one source; if one of them made the document, the next one does."""
+        docs = "(SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))"
+        self.connection.execute(f"DELETE FROM records WHERE source = ? AND doc IN {docs}", (source, json_text(doc_ids)))
+        self.connection.execute(
+            "UPDATE records SET reason = NULL WHERE record IN "
+            f"(SELECT min(record) FROM records WHERE doc IN {docs} GROUP BY doc HAVING sum(reason IS NULL) = 0)",
+            (json_text(doc_ids),),
+        )
+        self._forget_empty_sources()
+
+    def _forget_empty_sources(self) -> None:
         self.connection.execute("DELETE FROM record_sources WHERE source NOT IN (SELECT source FROM records)")
 
     @writes

@@ -9,11 +9,13 @@ import pandas as pd
 from collection.store.connection import Repository, is_held, json_text, writes
 
 JUDGED, LABELLED, RESERVED = "judged", "has machine labels", "reserved by an annotator"
+ANSWERED = "has generated answers or nuggets"
 """Reasons for which something stays."""
 
 _TOPIC_LOGS = {
     "judgements": JUDGED, "choices": JUDGED, "preferences": JUDGED, "machine_labels": LABELLED,
-    "injection_probes": LABELLED, "human_samples": LABELLED, "label_views": LABELLED,
+    "injection_probes": LABELLED, "human_samples": LABELLED, "label_views": LABELLED, "answers": ANSWERED,
+    "nugget_log": ANSWERED,
 }  # fmt: skip
 """Tables that name topics for good, and the reason for which such a topic stays; the strongest reason first."""
 
@@ -26,7 +28,7 @@ _DOCUMENT_LOGS = {
 
 _OF_TOPICS = (
     "leases", "skips", "topic_modes", "assignments", "qualification_set", "sampled_out", "clicks", "claims", "pool",
-    "topic_counts", "topics",
+    "label_trust", "topic_counts", "topics",
 )  # fmt: skip
 """Tables from which a removed topic disappears, in an order that no reference forbids."""
 
@@ -157,8 +159,8 @@ class RemovalTables(Repository):
             )
 
     @writes
-    def remove_pairs(self, pairs: pd.DataFrame) -> None:
-        """Remove pairs (``query_id``, ``doc_id``, ``pool_round``) from the pool, with their reservations.
+    def remove_pairs(self, pairs: pd.DataFrame, *, with_reservations: bool = True) -> None:
+        """Remove pairs (``query_id``, ``doc_id``, ``pool_round``) from the pool, with their reservations if wanted.
 
         Random draws of a loop stay: the pair may still be in its scope, and its guarantee counts every draw. Of a topic
         whose sample has lost all its pairs, nothing remains of what the sample left out.
@@ -166,7 +168,7 @@ class RemovalTables(Repository):
         topic = "topic = (SELECT topic FROM topics WHERE query_id = ?)"
         pair = f"{topic} AND doc = (SELECT doc FROM documents WHERE doc_id = ?)"
         drawn = "SELECT 1 FROM leases AS l WHERE l.topic = {0}.topic AND l.doc = {0}.doc AND l.strategy = 'random'"
-        for table in ("skips", "leases", "qualification_set", "pool"):
+        for table in ("skips", *["leases"] * with_reservations, "qualification_set", "pool"):
             rows = pairs[["query_id", "doc_id"]].itertuples(index=False, name=None)
             stays = f" AND NOT EXISTS ({drawn.format(table)})" if table in ("skips", "leases") else ""
             self.connection.executemany(f"DELETE FROM {table} WHERE {pair}{stays}", rows)

@@ -67,6 +67,7 @@ SOUND: dict[str, list[dict[str, Any]]] = {
     "adjudication/unit": [{"unit": '["1", "d1"]'}],
     "history": [{"query_id": "1", "grade": 2, "words": "text", "before": 9, "limit": 5}],
     "near": [{"query_id": "1", "doc_ids": ["d1", "d2"]}],
+    "nuggets": [{"query_id": "1"}],
     "time": [{"day": "2026-01-01T00:00:00+00:00"}],
     "settings": [{"settings": {"size": 2, "keys": {"a": "b"}}}],
 }  # fmt: skip
@@ -227,7 +228,7 @@ class Fuzz:
         return status[0] if status else None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.fuzz
 @pytest.mark.parametrize("task", first_of(["judgement", "list", "preference"]))
 def test_malformed_requests_are_answered_and_break_nothing(campaign: Campaign, task: str) -> None:

@@ -90,6 +90,7 @@ def serve(campaign: Campaign, *arguments: str) -> Any:
     return CliRunner().invoke(serving.main, [str(campaign.directory), "--no-browser", "--as", "ann", *arguments])
 
 
+@pytest.mark.long
 def test_nobody_is_a_proxy_unless_named(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
     assert serve(campaign).exit_code == 0
     assert client_of(configured[0], "127.0.0.1", "10.0.0.9") == ("127.0.0.1", "http")

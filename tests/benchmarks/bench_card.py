@@ -18,9 +18,10 @@ the pool and in the loop. Printed as Markdown tables, nothing is asserted:
 
 With `--beside CHECKOUT`, only this: the same campaign is served by that checkout, by this one, and by this one with
 three further questions, and each is judged in turn, a document here and a document there, so that whatever else the
-machine does concerns all alike.
+machine does concerns all alike. With `--tasks`, only the two tasks of generated answers beside the documents of the
+same campaign, in turn as well: from the key press to the next nugget, and to the next sentence of an answer.
 
-    python tests/benchmarks/bench_card.py [--seconds N] [--apart] [--beside CHECKOUT]
+    python tests/benchmarks/bench_card.py [--seconds N] [--apart] [--beside CHECKOUT | --tasks]
 """
 
 import argparse
@@ -45,6 +46,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from collection import Campaign
+from collection.core.answer_tasks import ANSWER_TASKS
 from collection.core.questions import read_questions
 from tests.benchmarks.bench_judging import TOPICS, annotate, build, high
 from tests.browser.chromium import HELP, find
@@ -110,6 +112,7 @@ WATCH = """
     });
   };
   window.addEventListener("keydown", (event) => {
+    waiting = null;
     if (!/^[0-9]$/.test(event.key)) return;
     const id = node("doc-id");
     const root = id?.getRootNode();
@@ -139,6 +142,21 @@ QUESTIONED = WATCH.replace(
 ).replace("{subtree: true,", "{subtree: true, attributeFilter: ['class'],")
 """The same with each question as a screen of its own."""
 
+SHOWN = """const [nugget, id] = [node("nugget-text"), node("doc-id")];
+    const current = nugget?.checkVisibility() ? nugget : node("around")?.querySelector("[aria-current]");
+    if (!current?.checkVisibility() || isNew()) return null;
+    return `${current.textContent} ${id?.textContent}`;"""
+IN_TASK = WATCH.replace(
+    'const id = node("doc-id");\n    return id && id.checkVisibility() ? id.textContent : null;', SHOWN
+).replace(
+    "const shown = ",
+    'const isNew = (window.isNew = () => Boolean(node("new-topic")?.checkVisibility()));\n  const shown = ',
+)
+"""The same with each nugget, or each sentence, as a document."""
+
+SYSTEMS, SENTENCES, NUGGETS = 4, 30, 20
+"""Of the answers of `--tasks`: to each topic, in each answer, and of each topic."""
+
 QUESTIONS: list[dict[str, object]] = [
     {"name": "credibility", "question": "How credible is this page?", "grades": "0-3"},
     {"name": "quality", "question": "How well is it written?", "grades": "0-3"},
@@ -165,11 +183,12 @@ class Server:
         while "/signin?token=" not in (line := self.process.stdout.readline()):
             assert line, "the server has ended"
 
-    def open(self, page: Page, watch: str = WATCH) -> None:
-        """Sign in, and have the card with a document on screen."""
+    def open(self, page: Page, watch: str = WATCH, query: str = "topic=0") -> None:
+        """Sign in, unless another page of the browser has, and have the card with a document on screen."""
         page.add_init_script(watch)
-        use_link(page, f"http://127.0.0.1:{self.port}/signin?token={self.link}")
-        page.goto(f"http://127.0.0.1:{self.port}/judge?topic=0")
+        if not page.context.cookies():
+            use_link(page, f"http://127.0.0.1:{self.port}/signin?token={self.link}")
+        page.goto(f"http://127.0.0.1:{self.port}/judge?{query}")
         page.wait_for_function("window.shown?.()", timeout=60_000)
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
@@ -263,6 +282,63 @@ def beside_checkout(checkout: Path, seconds: float) -> None:
         print(f"\n{what}: {medians:.3f} of before; median of the pairs: {paired:.3f}")
 
 
+def add_tasks(directory: Path) -> None:
+    """Add answers, nuggets and the two tasks of generated answers to a campaign."""
+    chance = random.Random(7)
+
+    def sentence() -> str:
+        return " ".join(f"word{int(chance.paretovariate(0.4)) % 20_000}" for _ in range(25))
+
+    rows = [
+        f"system{system}\t{topic}\t{sentence()}\td{chance.randrange(4000)}\n"
+        for topic in range(10)
+        for system in range(SYSTEMS)
+        for _ in range(SENTENCES)
+    ]
+    path = directory.with_name("answers.tsv")
+    path.write_text("run\ttopic\tsentence\tcitations\n" + "".join(rows))
+    with Campaign(directory) as campaign:
+        campaign.answers.import_files(answers=path)
+        for topic in range(10):
+            for _ in range(NUGGETS):
+                campaign.answers.nuggets.add(str(topic), sentence(), annotator="boss")
+        for task in ANSWER_TASKS:
+            campaign.answers.tasks.prepare(task)
+
+
+def tasks_beside_documents(seconds: float) -> None:
+    """The documents, the nuggets and the sentences of a campaign, judged in turn."""
+    path = find(light=False)
+    if path is None:
+        sys.exit(HELP)
+    names = ("documents", *ANSWER_TASKS)
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as driver:
+        directory = Path(scratch) / "campaign"
+        build(directory, "pool", 1)
+        add_tasks(directory)
+        server = Server(directory)
+        browser = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True)
+        pages = [context.new_page() for _ in names]
+        try:
+            server.start()
+            for name, page in zip(names, pages, strict=True):
+                is_task = name in ANSWER_TASKS
+                server.open(page, IN_TASK if is_task else WATCH, f"task={name}" if is_task else "topic=0")
+            judged = in_turn(pages, [1] * len(pages), seconds)
+            columns = [of_keys(page) for page in pages]
+        finally:
+            browser.close()
+            server.kill(signal.SIGTERM)
+    rows = [[name, str(judged), *map(spread, times)] for name, times in zip(names, columns, strict=True)]
+    table("In turn: median / 95th percentile", ["card", "keys", "text ms", "painted ms"], rows)
+    for place, what in enumerate(("text", "painted")):
+        for name, times in list(zip(names, columns, strict=True))[1:]:
+            pairs = list(zip(columns[0][place], times[place], strict=False))
+            ratio, more = statistics.median(b / a for a, b in pairs), statistics.median(b - a for a, b in pairs)
+            print(f"{what}, {name}: median of the pairs {ratio:.3f} of documents, {more:+.2f} ms")
+
+
 def in_turn(pages: list[Page], keys: list[int], seconds: float) -> int:
     """Look at a document of each card and judge it, until the time is over; how many on each, without the first ten."""
     chance, judged, pressed = random.Random(0), 0, [0 for _ in pages]
@@ -272,9 +348,12 @@ def in_turn(pages: list[Page], keys: list[int], seconds: float) -> int:
             pages[n].bring_to_front()
             pages[n].wait_for_timeout(1000 * LOOK * chance.uniform(0.5, 1.5))
             for _ in range(keys[n]):
-                pages[n].keyboard.press(str(chance.randrange(1, 4)), delay=HELD)
-                pressed[n] += 1
-                pages[n].wait_for_function("n => seen.times.length >= n", arg=pressed[n])
+                if pages[n].evaluate("window.isNew?.()"):  # the last key of an answer, which is not counted
+                    pages[n].keyboard.press("Enter")
+                    pages[n].wait_for_function("window.shown()")
+                pages[n].keyboard.press(str(chance.randrange(1, 3)), delay=HELD)
+                pages[n].wait_for_function("n => seen.times.length > n || window.isNew?.()", arg=pressed[n])
+                pressed[n] = pages[n].evaluate("seen.times.length")
         judged += 1
         if judged == 10:  # code is compiled by then
             for page in pages:
@@ -491,9 +570,13 @@ if __name__ == "__main__":
         "since server, model and clients share what is left",
     )
     parser.add_argument("--beside", type=Path, help="only compare with the card of this checkout, in turn")
+    parser.add_argument("--tasks", action="store_true", help="only compare the tasks of generated answers")
     options = parser.parse_args()
     if options.beside:
         beside_checkout(options.beside, options.seconds)
+        sys.exit()
+    if options.tasks:
+        tasks_beside_documents(options.seconds)
         sys.exit()
     if options.seconds > 18:
         parser.error("one topic is judged from the first row to the last: its documents last for 18 seconds a row")

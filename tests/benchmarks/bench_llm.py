@@ -1,20 +1,22 @@
 """Coverage of values corrected by people's grades, replayed: ``python tests/benchmarks/bench_llm.py``.
 
-Three collections beside the checkout (../shared/data), on which all pooled pairs have people's grades:
+Collections beside the checkout (../shared/data), on which all pooled pairs have people's grades:
 
 - trecdl19-runs: 37 runs, 43 topics, the first ten documents of each run. Labels are drawn from the confusion matrices
   of the 33 judges of LLMJudge 2024, one judge after the other.
-- llmjudge-labels: the real labels of these 33 judges on 25 topics. It has no runs, so each judge also makes one: it
+- trecdl19-runs+labels: the same with the real labels of 13 models.
+- llmjudge-labels: the real labels of the 33 judges on 25 topics. It has no runs, so each judge also makes one: it
   orders the documents by its label plus normal noise of .8. So each judge favours the run of its own model.
 - cranfield: 15 runs on 40 topics, where few pairs are relevant: those that the qrels do not have count as not relevant.
   Labels are drawn as for the first collection.
 
-Each replay takes a judge, draws a sample of pairs, and corrects the values. Tables: share of runs and of pairs of runs
-whose 95% interval holds the value by all people's grades; their widths, and those of the plan; the width of values
-without labels; mean error; Kendall's tau of the corrected order, and of the order by labels alone. The penalty of the
-predictions is the default of scikit-learn; the sizes of the pairs and the weight of the labels in the plan were chosen
-on TREC DL 2019, and half of the variance is the predicted one since intervals were too narrow on 20 topics of
-Cranfield. So LLMJudge is the collection to trust.
+Each replay takes a judge, or several with --together, draws a sample of pairs, and corrects the values. Tables, for
+corrected and for combined values and differences: share whose 95% interval holds the one by all people's grades, width,
+and width of the plan; mean error of corrected values; Kendall's tau of the orders by combined and corrected values, by
+labels alone, and without labels. The penalty of the predictions is the default of scikit-learn; the sizes of the pairs
+and the weight of the labels in the plan were chosen on TREC DL 2019, half of the variance is the predicted one since
+intervals were too narrow on 20 other topics of Cranfield, and the constants of combined values were chosen on those,
+40 topics of Vaswani, and 21 topics of TREC DL 2019 with every other judge. So LLMJudge is the collection to trust.
 """
 
 import argparse
@@ -34,9 +36,16 @@ from collection.statistics.rank_correlation import kendall
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 LEVELS = [0.0, 1.0, 2.0, 3.0]
-SHARES = (0.05, 0.1, 0.2, 0.4)
+SHARES = (0.05, 0.1, 0.2)
+COLLECTIONS = ["trecdl19-runs", "trecdl19-runs+labels", "llmjudge-labels", "cranfield"]
 DEPTH = 10
+PEOPLE = 5
+"""Every so many replays, values are also corrected without labels."""
+
 PAIR = ["query_id", "doc_id"]
+PLANNED = ["width", "difference_width", "combined_width", "combined_difference_width"]
+REAL = "+labels"
+"""Suffix of a collection whose labels are real instead of drawn."""
 
 
 def judges() -> pd.DataFrame:
@@ -44,6 +53,17 @@ def judges() -> pd.DataFrame:
     labels = pd.read_csv(DATA / "llmjudge-labels" / "labels.csv.gz", dtype={"qid": "str", "docno": "str"})
     labels = labels.rename(columns={"qid": "query_id", "docno": "doc_id"})
     return labels.pivot_table(index=PAIR, columns="annotator", values="grade")
+
+
+def model_labels() -> pd.DataFrame:
+    """Pairs x judges: the labels of 13 judges for TREC DL 2019."""
+    sets = {
+        path.name.removeprefix("dl19-").removesuffix(".txt.gz"): pd.read_csv(
+            path, sep=r"\s+", names=["query_id", "Q0", "doc_id", "label"], dtype={"query_id": "str", "doc_id": "str"}
+        ).drop_duplicates(PAIR).set_index(PAIR)["label"]
+        for path in sorted((DATA / "dl19-machine-labels").glob("*.gz"))
+    }  # fmt: skip
+    return pd.DataFrame(sets)
 
 
 def pooled(runs: list[Run]) -> pd.DataFrame:
@@ -64,11 +84,15 @@ class Collection:
         given = judges()
         people = given.pop("human_nist")
         self.name, self.judges = name, list(given)
+        name, real = name.removesuffix(REAL), name.endswith(REAL)
         if name != "llmjudge-labels":
             runs = [read_run(path) for path in sorted((DATA / name / "runs").glob("*.gz"))]
             grades = read_qrels(DATA / name / "qrels.txt").set_index(PAIR)["relevance"].clip(0, 3)
             self.confusion = {judge: _confusion(people, given[judge]) for judge in given}
             self.real = None
+            if real:
+                self.real = model_labels()
+                self.judges = list(self.real)
         else:
             rng, keys = np.random.default_rng(5), given.index.to_frame(index=False)
             runs = [Run(judge, keys.assign(score=given[judge].to_numpy() + rng.normal(0, 0.8, len(keys))))
@@ -98,8 +122,8 @@ def _confusion(people: pd.Series, labels: pd.Series) -> np.ndarray:
     return counts / counts.sum(axis=1, keepdims=True)
 
 
-def replay(collection: Collection, measure: Measure, replays: int, seed: int) -> list[list[str]]:
-    """A row for each share of the pairs that people judge."""
+def replay(collection: Collection, measure: Measure, replays: int, together: int, seed: int) -> list[list[str]]:
+    """A row for each share of the pairs that people judge, with the labels of so many judges together."""
     pairs, grades = collection.pairs, collection.grades
     truth = label_values(pairs, measure, grades, np.array(LEVELS)).mean(axis=1)
     one, other = np.triu_indices(len(truth), 1)
@@ -107,8 +131,12 @@ def replay(collection: Collection, measure: Measure, replays: int, seed: int) ->
     sizes = pair_sizes(rank_weights(measure, pairs.places))
     rng = np.random.default_rng(seed)
     found: dict[float, list[tuple[float, ...]]] = {share: [] for share in SHARES}
+    alone: dict[float, list[tuple[float, float]]] = {share: [] for share in SHARES}
     for number in range(replays):
-        labels = collection.labels(collection.judges[number % len(collection.judges)], rng)
+        first = number % len(collection.judges)
+        others = rng.choice(np.delete(np.arange(len(collection.judges)), first), together - 1, replace=False)
+        sets = [collection.labels(collection.judges[each], rng) for each in (first, *others)]
+        labels = np.column_stack(sets) if together > 1 else sets[0]
         priorities = draw_priorities(sizes, int(rng.integers(1 << 30)))
         order = np.argsort(-priorities)
         for share in SHARES:
@@ -116,28 +144,38 @@ def replay(collection: Collection, measure: Measure, replays: int, seed: int) ->
             judged[order[: round(share * len(order))]] = True
             drawn = judged_sample(sizes, priorities, judged)
             with_labels = correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS)
-            without = correct(pairs, measure, None, drawn, grades[drawn.rows], LEVELS)
+            if number % PEOPLE == 0:
+                without = correct(pairs, measure, None, drawn, grades[drawn.rows], LEVELS).values
+                alone[share].append(
+                    (float((without["high"] - without["low"]).mean()), kendall(truth, without["corrected"].to_numpy()))
+                )
             values, differences = with_labels.values, with_labels.differences
             found[share].append((
-                float(((values["low"] <= truth) & (truth <= values["high"])).mean()),
-                float(((differences["low"] <= gaps) & (gaps <= differences["high"])).mean()),
-                float((values["high"] - values["low"]).mean()),
-                float((differences["high"] - differences["low"]).mean()),
-                float((without.values["high"] - without.values["low"]).mean()),
+                *quality(values, truth, "low", "high"), *quality(differences, gaps, "low", "high"),
+                *quality(values, truth, "combined_low", "combined_high"),
+                *quality(differences, gaps, "combined_low", "combined_high"),
                 float((values["corrected"] - truth).mean()),
-                kendall(truth, values["corrected"].to_numpy()),
-                kendall(truth, values["labels"].to_numpy()),
+                *(kendall(truth, values[each].to_numpy()) for each in ("combined", "corrected", "labels")),
             ))  # fmt: skip
         if number == 0:
             counts = [round(share * len(order)) for share in SHARES]
-            planned = plan(pairs, measure, labels, sizes, LEVELS, counts)[["width", "difference_width"]].to_numpy()
+            planned = plan(pairs, measure, labels, sizes, LEVELS, counts)
     rows = []
-    for share, (width, difference_width) in zip(SHARES, planned, strict=True):
-        means = np.mean(found[share], axis=0)
-        rest = means[2], width, means[3], difference_width, *means[4:]
-        rows.append([collection.name, str(measure), f"{share:.0%}", f"{means[0]:.1%}", f"{means[1]:.1%}",
-                     *(f"{each:.3f}" for each in rest)])  # fmt: skip
+    for share, expected in zip(SHARES, planned[PLANNED].to_numpy(), strict=True):
+        means = np.nanmean(found[share], axis=0)  # no tau of labels where all values are the same
+        pieces = [
+            (f"{held:.1%}", f"{width:.3f}", f"{plan_width:.3f}")
+            for (held, width), plan_width in zip(means[:8].reshape(4, 2), expected, strict=True)
+        ]
+        rows.append([collection.name, str(measure), f"{share:.0%}", *(each for piece in pieces for each in piece),
+                     *(f"{each:.3f}" for each in (*means[8:], *np.mean(alone[share], axis=0)))])  # fmt: skip
     return rows
+
+
+def quality(table: pd.DataFrame, truth: np.ndarray, low: str, high: str) -> tuple[float, float]:
+    """Share of the intervals that hold the true value, and their mean width."""
+    held = (table[low] <= truth) & (truth <= table[high])
+    return float(held.mean()), float((table[high] - table[low]).mean())
 
 
 def main() -> None:
@@ -145,16 +183,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replays", type=int, default=500)
     parser.add_argument("--measures", nargs="+", default=["nDCG@10", "P(rel=2)@10"])
-    parser.add_argument("--collections", nargs="+", default=["trecdl19-runs", "llmjudge-labels", "cranfield"])
+    parser.add_argument("--collections", nargs="+", default=COLLECTIONS)
+    parser.add_argument("--together", type=int, default=1, help="number of judges whose labels are used at once")
     given = parser.parse_args()
     rows = [
         row
         for name in given.collections
         for measure in given.measures
-        for row in replay(Collection(name), parse(measure), given.replays, seed=1)
+        for row in replay(Collection(name), parse(measure), given.replays, given.together, seed=1)
     ]
-    columns = ["collection", "measure", "judged", "values held", "differences held", "width", "planned",
-               "width of differences", "planned", "without labels", "error", "tau", "tau of labels"]  # fmt: skip
+    columns = ["collection", "measure", "judged",
+               *(f"{kind} {what} {column}" for kind in ("corrected", "combined") for what in ("values", "differences")
+                 for column in ("held", "width", "planned")),
+               "error", "tau combined", "tau corrected", "tau labels", "width without labels",
+               "tau without labels"]  # fmt: skip
     print_table(columns, rows)
 
 

@@ -1,7 +1,7 @@
 """What judging costs with the loop, beside pooling strategies and ASReview: ``python tests/benchmarks/bench_loop.py``.
 
-Four parts, ``--part runs``, ``trust``, ``priors``, ``speed`` (all if left out); ``--topics N`` takes the first N topics
-only, ``--collection NAME`` one of the three with runs.
+Five parts, ``--part runs``, ``trust``, ``labels``, ``priors``, ``speed`` (all if left out); ``--topics N`` takes the
+first N topics only, ``--collection NAME`` one of the three with runs.
 The collections are those beside the checkout (../shared/data). ASReview 3.0.8 is installed into ``.bench/asreview``.
 
 - runs: Cranfield, Vaswani, TREC DL 2019 (relevant from grade 2), topics with 5 or more relevant documents: mean
@@ -13,6 +13,12 @@ The collections are those beside the checkout (../shared/data). ASReview 3.0.8 i
 - trust: the same collections with all topics: text alone, and the loop with the measured weight of the runs; beside
   the best of all pooling strategies, which pays at most for what the runs have on TREC DL 2019.
   Then the loop with runs of another topic, and with the worst run alone. Two seeds.
+- labels: the loop led by machine labels beside today's, with runs and on text alone; 95% intervals of the ratio by a
+  bootstrap of topics. On TREC DL 2019 real labels of five judges (dl19-machine-labels) and shuffled labels of one; on
+  Cranfield and Vaswani labels of the first 100 documents of each run, drawn from the confusion matrix of a strong and
+  of a weak judge of LLMJudge 2024, and random ones: these judges err regardless of the text, which real ones do not.
+  The constants of the trust were chosen on 16 topics of TREC DL 2019 with two of its judges and shuffled labels, and on
+  20 topics of Cranfield; these topics are left out (``chosen``: they alone).
 - priors: nine systematic reviews (sr-cohen-a), one relevant and one irrelevant record given, three pairs a review, the
   same for both tools; relevant is what was included after the full text. ASReview itself, one record at a time. Once
   with the grades of the first screening as weak evidence, which ASReview cannot take, and once without.
@@ -26,7 +32,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -214,6 +220,123 @@ def trust(topics: int | None, collection: str | None) -> bool:
     return held
 
 
+# --- Machine labels that lead -------------------------------------------------------------------
+
+CHOSEN_ON = {
+    "trecdl19-runs": ["1063750", "130510", "489204", "264014", "1121402", "359349", "104861", "833860", "1114819",
+                      "490595", "443396", "1121709", "1114646", "182539", "1129237", "146187"],
+    "cranfield": ["30", "32", "37", "43", "55", "63", "69", "71", "73", "90", "96", "124", "132", "145", "160", "174",
+                  "188", "195", "204", "222"],
+    "vaswani": [],
+}  # fmt: skip
+"""Topics on which the constants of the trust in labels were chosen."""
+
+REAL = {
+    "gpt4-umbrela-zeroshot": "strong", "gpt4o-umbrela-zeroshot": "strong, chose", "flant5large-4prompts": "medium",
+    "gpt4o-binary": "binary", "llama3-8b-baseline": "weak",
+}  # fmt: skip
+DRAWN = {"willia-umbrela1": "strong", "TREMA-questions": "weak"}
+LABELLED_TOPICS = {"trecdl19-runs": 43, "cranfield": 40, "vaswani": 15}
+
+Labeller = Callable[[Case], pd.Series | None]
+"""Case -> labels by document."""
+
+
+def real_labels(judge: str, shuffled: int | None = None) -> Labeller:
+    """The labels of a judge of TREC DL 2019, or these labels shuffled over all pairs."""
+    frame = formats.read_qrels(DATA / "dl19-machine-labels" / f"dl19-{judge}.txt.gz")
+    if shuffled is not None:
+        grades = np.random.default_rng(shuffled).permutation(frame["relevance"].to_numpy())
+        frame = frame.assign(relevance=grades)
+    by_topic = {str(q): part.set_index("doc_id")["relevance"] for q, part in frame.groupby("query_id")}
+    return lambda case: by_topic.get(case.query_id)
+
+
+def drawn_labels(judge: str | None, scale: int) -> Labeller:
+    """Labels by a judge's confusion matrix, or random ones; `scale` is the highest grade of the collection."""
+    given = pd.read_csv(DATA / "llmjudge-labels" / "labels.csv.gz", dtype={"qid": "str", "docno": "str"})
+    wide = given.pivot_table(index=["qid", "docno"], columns="annotator", values="grade").round().astype(int).clip(0, 3)
+    confusion = np.zeros((4, 4))
+    np.add.at(confusion, (wide["human_nist"].to_numpy(), wide[judge or "willia-umbrela1"].to_numpy()), 1)
+    confusion /= confusion.sum(axis=1, keepdims=True)
+    if judge is None:
+        confusion[:] = confusion.mean(axis=0)
+
+    def draw(case: Case) -> pd.Series:
+        pool = np.unique(np.concatenate([ranking[:100] for ranking in case.rankings]))
+        limits = confusion[(case.grades[pool] * 3 // scale).clip(0, 3)].cumsum(axis=1)
+        random = np.random.default_rng([5, zlib.crc32(case.query_id.encode())])
+        return pd.Series((random.random(len(pool))[:, None] > limits).sum(axis=1).clip(0, 3), case.doc_ids[pool])
+
+    return draw
+
+
+def with_labels(case: Case, labels: pd.Series | None, highest: float) -> Case:
+    """The case with labels, as shares of the highest one."""
+    if labels is None:
+        return case
+    wide = (labels / highest).reindex(case.doc_ids).to_numpy(dtype=np.float32)
+    return replace(case, space=replace(case.space, labels=wide))
+
+
+def ratio_of(led: np.ndarray, usual: np.ndarray) -> tuple[float, float, float]:
+    """Ratio of the means, with a bootstrap interval over topics."""
+    random = np.random.default_rng(0)
+    ratios = []
+    for _ in range(2000):
+        rows = random.integers(0, len(led), len(led))
+        ratios.append(led[rows].sum() / usual[rows].sum())
+    return (float(led.mean() / usual.mean()), *map(float, np.quantile(ratios, (0.025, 0.975))))
+
+
+def labels(topics: int | None, collection: str | None, chosen: bool) -> bool:
+    """The part on labels: what do they save, and do random ones ever cost anything?"""
+    rows, held = [], True
+    for name, level in COLLECTIONS:
+        if collection not in (None, name):
+            continue
+        found = load(name, level, 5, pools=["mtf"])  # an adaptive strategy needs the rankings
+        found = [case for case in found if (case.query_id in CHOSEN_ON[name]) == chosen]
+        order = np.random.default_rng(1).permutation(len(found))[: topics or LABELLED_TOPICS[name]]
+        found = [found[place] for place in sorted(order)]
+        if not found:
+            continue
+        if name == "trecdl19-runs":
+            judges = {f"{judge} ({kind})": real_labels(judge) for judge, kind in REAL.items()}
+            judges |= {f"random {seed}": real_labels("gpt4o-umbrela-zeroshot", seed) for seed in (1, 2)}
+        else:
+            scale = 1 if name == "vaswani" else 3
+            judges = {f"{judge} ({kind})": drawn_labels(judge, scale) for judge, kind in DRAWN.items()}
+            judges["random"] = drawn_labels(None, scale)
+        costs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for number, case in enumerate(found):
+            for evidence in ("runs", "text"):
+                base = case if evidence == "runs" else with_evidence(case, None)
+                for judge, labeller in {"": lambda _: None, **judges}.items():
+                    own = with_labels(base, labeller(case), 1.0 if "binary" in judge else 3.0)
+                    values = measure(case, replay_loop(own, Recipe(level=level), 0), level)
+                    costs.setdefault((evidence, judge), []).append((values["judgements@80"], values["judgements@90"]))
+            print(f"\r  {name} {number + 1}/{len(found)}", end="", file=sys.stderr, flush=True)
+        for (evidence, judge), led in costs.items():
+            usual = np.array(costs[evidence, ""])
+            means = np.array(led).mean(axis=0)
+            row = [name, len(found), evidence, judge or "none", *(f"{mean:.0f}" for mean in means)]
+            if judge:
+                for column in (0, 1):
+                    ratio, low, high = ratio_of(np.array(led)[:, column], usual[:, column])
+                    row.append(f"{ratio - 1:+.1%} ({low - 1:+.0%} to {high - 1:+.0%})")
+                if "strong" in judge and name == "trecdl19-runs":
+                    held &= ratio <= (0.88 if evidence == "runs" else 0.78)
+                elif "random" in judge:
+                    held &= ratio <= 1.01
+            rows.append([*row, *[""] * (8 - len(row))])
+    print("\n\nMean judgements to 80 and 90% recall, led by labels and not")
+    print("(wanted at 90%: strong real labels -12% with runs, -22% on text; random labels at most +1%)")
+    columns = ["collection", "topics", "evidence", "labels", "80%", "90%", "80%: change", "90%: change"]
+    print(pd.DataFrame(rows, columns=columns).to_string(index=False))
+    return held
+
+
 # --- Systematic reviews with priors --------------------------------------------------------------
 
 
@@ -327,9 +450,10 @@ def speed() -> bool:
 def main() -> None:
     """Print the tables; exit status 1 where something falls short."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", choices=["runs", "trust", "priors", "speed"])
+    parser.add_argument("--part", choices=["runs", "trust", "labels", "priors", "speed"])
     parser.add_argument("--collection", choices=[name for name, _ in COLLECTIONS])
     parser.add_argument("--topics", type=int)
+    parser.add_argument("--chosen", action="store_true", help="labels: the topics on which the constants were chosen")
     arguments = parser.parse_args()
     if not DATA.is_dir():
         print(f"needs the collections in {DATA}")
@@ -337,6 +461,7 @@ def main() -> None:
     parts = {
         "runs": lambda: with_runs(arguments.topics),
         "trust": lambda: trust(arguments.topics, arguments.collection),
+        "labels": lambda: labels(arguments.topics, arguments.collection, arguments.chosen),
         "priors": lambda: with_priors(arguments.topics),
         "speed": speed,
     }

@@ -10,15 +10,15 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
 import pandas as pd
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Response, expect
 
 from annotate.__main__ import main
 from annotate.application import SCRIPT
@@ -174,6 +174,32 @@ def shown(page: Page) -> str:
 
 def saved(page: Page) -> None:
     expect(page.locator("[data-part=status]")).to_have_text("Saved")
+
+
+@contextmanager
+def acknowledging(page: Page) -> Iterator[set[str]]:
+    """The uuids of the judgements that the server acknowledges to a page."""
+    acknowledged: set[str] = set()
+
+    def heard(answer: Response) -> None:
+        if answer.url.endswith("/sync") and answer.ok:
+            acknowledged.update(answer.json()["saved"])
+
+    page.on("response", heard)
+    yield acknowledged
+    page.remove_listener("response", heard)
+
+
+def kill_while_judging(page: Page, serving: Serving, keys: str, current: Locator) -> None:
+    """Press a key, kill the server, press another one without it, and start it again, which saves both."""
+    before = current.inner_text()
+    page.keyboard.press(keys[0])
+    serving.stop(signal.SIGKILL)
+    expect(current).not_to_have_text(before)
+    page.keyboard.press(keys[1])
+    expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
+    serving.start()  # on the same port: it is free at once
+    saved(page)
 
 
 def sent(page: Page) -> None:

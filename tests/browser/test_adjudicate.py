@@ -201,6 +201,26 @@ def test_two_opinions_are_in_sight_on_a_phone(harness, make_task_card):
     assert card.part("scroller").bounding_box()["height"] > 250
 
 
+@pytest.mark.parametrize("height", [667, 844])
+def test_the_document_keeps_its_place_on_a_phone_with_further_questions(harness, make_task_card, height):
+    desk = harness.desk = AdjudicationDesk()
+    desk.questions = [question | {"from": None, "to": 0} for question in HEALTH[1:]]
+    card = make_task_card(viewport={"width": 390, "height": height}).open(padding="64px 16px 12px")
+    bar = card.page.locator(".cd-bar button:visible")
+
+    def lowest() -> float:
+        return max(box["y"] + box["height"] for box in (each.bounding_box() for each in bar.all()))
+
+    assert card.part("scroller").bounding_box()["height"] >= 0.4 * 667
+    assert lowest() <= height
+    undo = card.page.locator("[data-do=undo]").bounding_box()
+    card.press("0")
+    expect(card.page.locator(".cd-choices .cd-current button")).to_have_count(7)
+    assert card.page.locator("[data-do=undo]").bounding_box() == undo
+    assert card.part("scroller").bounding_box()["height"] > 80
+    assert lowest() <= height
+
+
 def test_the_narrative_uses_the_room_below_the_judgements(harness, make_task_card):
     harness.desk = AdjudicationDesk()
     card = make_task_card(viewport={"width": 1280, "height": 900}).open()

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Response, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement, formats
 from collection.core.records import Document, Topic
 from tests.browser.reach import NARROW, require_no_faults, resize, settled, sideways, walk
-from tests.browser.serving import Serving, choose_page, open_card, press, press_in_turn, saved, shown, sign_in
+from tests.browser.serving import (
+    Serving,
+    acknowledging,
+    choose_page,
+    kill_while_judging,
+    open_card,
+    press,
+    press_in_turn,
+    saved,
+    sign_in,
+)
 from tests.browser.waiting import select_first_row, until_on
 from tests.helpers import put
 
@@ -102,36 +111,22 @@ def test_twenty_keys_grade_the_twenty_documents_that_were_shown(serving: Serving
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving, context: BrowserContext) -> None:
     """SIGKILL in the middle of judging, twice; what waits in the browser arrives when the server is back."""
     page = open_card(context, serving, "annotator 5", "5", "manager")
-    acknowledged: set[str] = set()
-
-    def heard(answer: Response) -> None:
-        if answer.url.endswith("/sync") and answer.ok:
-            acknowledged.update(answer.json()["saved"])
-
-    page.on("response", heard)
     graded = 0
-    for _ in range(2):
-        assert sys.platform != "linux" or not _children(serving.process.pid), "a killed server would leave a process"
-        # A key counts where a document is on screen: on a loaded machine the next ones may be on their way.
-        graded += len(judge_rest(page, lambda _: 2, limit=3))
-        saved(page)
-        before = shown(page)
-        page.keyboard.press("3")
-        serving.stop(signal.SIGKILL)
-        expect(page.locator("[data-part=doc-id]")).not_to_have_text(before)
-        page.keyboard.press("1")
-        graded += 2
-        expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
-        serving.start()  # on the same port: it is free at once
-        expect(page.locator("[data-part=status]")).to_have_text("Saved")
+    with acknowledging(page) as acknowledged:
+        for _ in range(2):
+            assert not _children(serving.process.pid), "a killed server would leave a process"
+            # A key counts where a document is on screen: on a loaded machine the next ones may be on their way.
+            graded += len(judge_rest(page, lambda _: 2, limit=3)) + 2
+            saved(page)
+            kill_while_judging(page, serving, "31", page.locator("[data-part=doc-id]"))
     log = serving.log("5")
     assert acknowledged <= set(log["uuid"])
     assert len(log) == log["doc_id"].nunique() == graded
-    page.remove_listener("response", heard)
 
 
 def _children(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """The processes that a process has started; on Linux only."""
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split() if sys.platform == "linux" else []
 
 
 @pytest.mark.long

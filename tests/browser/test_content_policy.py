@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 from annotate.auth.page_access import PAGES
 from collection import Campaign, Judgement
 from collection.core.records import Document, Topic
+from tests.browser.reach import settled
 from tests.browser.serving import Serving, choose_page, sign_in
 from tests.helpers import put
 
@@ -47,12 +48,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 @pytest.fixture
 def page(serving: Serving, make_window: Callable[..., BrowserContext]) -> Page:
     return sign_in(make_window(bypass_csp=False), serving)
-
-
-def settled(page: Page) -> None:
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-    expect(page.locator("[data-stale=true]")).to_have_count(0)
 
 
 @contextmanager

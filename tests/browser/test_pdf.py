@@ -105,6 +105,10 @@ def test_keys_turn_pages_and_scroll_them(pages: Card) -> None:
 
 def test_the_text_is_one_key_away_and_stays_for_the_next_documents(pages: Card, harness: Harness) -> None:
     card = pages
+    card.press("j", "d")
+    expect(card.part("pdf")).to_be_hidden()
+    card.press("d")
+    assert "#page=2&" in address(card), "the page that was left for the text"
     card.press("d")
     expect(card.part("pdf")).to_be_hidden()
     card.says("text", "Words of the wing. More words.")
@@ -117,6 +121,7 @@ def test_the_text_is_one_key_away_and_stays_for_the_next_documents(pages: Card, 
     expect(card.part("pictures").get_by_role("link", name="Open the PDF (1 page)")).to_be_visible()
     card.press("d")
     expect(card.part("pdf")).to_be_visible()
+    assert "#page=1&" in address(card)
     card.press("ArrowLeft")
     card.shows("d001")
     expect(card.part("pdf")).to_be_visible()

@@ -272,3 +272,22 @@ def test_no_translation_changes_what_is_judged(asking):
     asking.press("2")
     assert asking.page.locator(".cd-asked .cd-current [translate=no]").count() == 1
     assert asking.button("undo").evaluate("node => node.closest('[translate=no]')") is None
+
+
+def test_enter_goes_on_while_the_menu_s_link_to_this_page_has_the_focus_and_not_on_other_links(asking, desk):
+    page = asking.page
+    for number, current in enumerate(("page", "false")):
+        link = f"<a id='link{number}' href='#link{number}' aria-current='{current}'>Judge</a>"
+        page.evaluate("html => document.body.insertAdjacentHTML('afterbegin', html)", link)
+    page.locator("#link1").focus()
+    asking.press("1", "0")
+    asks(asking, "2 of 2 Which of these apply?")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#link1")
+    asks(asking, "2 of 2 Which of these apply?")
+    page.locator("#link0").focus()  # as after the click that opened the page
+    page.keyboard.press("Enter")
+    asking.shows("d101")
+    assert page.url.endswith("#link1")
+    asking.saved()
+    assert answers(desk) == [("d100", 1, {"credibility": 0})]

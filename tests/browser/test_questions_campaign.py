@@ -159,7 +159,7 @@ def test_a_manager_adds_a_question_on_the_page_and_takes_the_file(
     page.get_by_label("Answers", exact=True).fill("0: Badly\n1: Well: without errors")
     page.get_by_text("Hand out judgements without an answer again").click()
     page.get_by_role("button", name="Save question").click()
-    expect(page.get_by_text("style: one grade of 0 · Badly, 1 · Well; asked at every grade; required")).to_be_visible()
+    expect(page.get_by_text("style: one grade of 0 · Badly / 1 · Well; asked at every grade; required")).to_be_visible()
     style = Question("style", "How well is it written?", "grades", {0: "Badly", 1: "Well: without errors"}, again=True)
     with Campaign(serving.directory) as campaign:
         assert campaign.settings.questions() == (*QUESTIONS, style)

@@ -68,7 +68,7 @@ def test_screening_in_two_stages_with_reasons_by_key(
     included, maybe = press(page, "2"), press(page, "1")
     saved(page)
     with Campaign(serving.directory) as campaign:
-        table = campaign.review.decisions().set_index("doc_id")
+        table = campaign.review.decisions.table().set_index("doc_id")
         assert table["decision"][[without, design, included, maybe]].tolist() == [
             "exclude", "exclude", "include", "maybe",
         ]  # fmt: skip

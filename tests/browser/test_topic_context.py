@@ -117,6 +117,8 @@ def test_a_new_topic_is_shown_with_its_conversation(desk: GradeDesk, make_card: 
     card.says("new-topic-title", "rolling mean t3")
     assert card.part("new-topic-turns").locator("li").evaluate_all(SHOWN)[-1] == ["System", "The city."]
     assert card.part("new-topic-fields-words").text_content() == "3 other fields"
+    for part in ("narrative", "new-topic-narrative"):  # the lines of criteria stay lines
+        expect(card.part(part)).to_have_css("white-space", "pre-wrap")
 
 
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)])

@@ -51,7 +51,8 @@ from tests.helpers import ROOT, ok
 
 NAMES = {
     "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Question", "Run", "Topic",
-    "adjudicate", "agreement", "assess_reusability", "compare", "estimate", "evaluate", "explain", "pool", "simulate",
+    "adjudicate", "agreement", "assess_reusability", "compare", "estimate", "evaluate", "evaluate_answers", "explain",
+    "pool", "simulate",
     "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "to_pyterrier",
     "write_qrels",
 }  # fmt: skip
@@ -548,7 +549,7 @@ def test_simulation_of_pooling_strategies_needs_runs(strategies: Any, said: str)
         simulate(documents, topics, {"1": {"d1": 1}}, strategies=strategies)
     with pytest.raises(UnknownNameError, match="unknown strategy 'mft'; did you mean 'mtf'"):
         simulate(documents, topics, {"1": {"d1": 1}}, strategies="mft")
-    with pytest.raises(UnknownNameError, match=r"unknown strategy 'lop'; did you mean 'loop'\? .*, loop, loop-text, "):
+    with pytest.raises(UnknownNameError, match=r"unknown strategy 'lop'; did you mean 'loop'\? .*, loop, loop-la"):
         simulate(documents, topics, {"1": {"d1": 1}}, strategies="lop")
     means = simulate(documents, topics, {"1": {"d1": 1}}, {"1": {"d1": 1.0}}, strategies="mtf").means()
     assert means.index.get_level_values("strategy").tolist() == ["mtf"]

@@ -365,9 +365,7 @@ def widgets_card(campaign: Campaign) -> str:
     """The card as the Export page draws it."""
     from collection.documents.rendering.markup import to_html
 
-    return to_html(
-        card(campaign.exports.collection_card.facts(CollectionChoices(name="attacked", name_annotators=True)))
-    )
+    return to_html(card(campaign.exports.collection.facts(CollectionChoices(name="attacked", name_annotators=True))))
 
 
 @pytest.mark.slow

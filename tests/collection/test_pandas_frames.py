@@ -44,8 +44,17 @@ PREFERENCES = QRELS[["query_id"]].assign(annotator="ann", left=QRELS["doc_id"], 
 PREFERENCES["right"] = PREFERENCES.groupby("query_id")["left"].shift()
 PREFERENCES = PREFERENCES.dropna()
 
+ANSWERS = pd.DataFrame({"run": ["a", "b"], "query_id": "301", "team": "", "words": [7, 9], "stated_words": [7.0, 8.0]})
+NUGGETS = pd.DataFrame({"query_id": "301", "nugget": ["1", "2"], "text": "Air.", "importance": ["vital", "okay"]})
+NUGGETS["weight"] = [2.0, -1.0]
+ASSIGNMENTS = pd.DataFrame({"run": ["a", "a", "b", "b"], "query_id": "301", "nugget": ["1", "2"] * 2})
+ASSIGNMENTS["grade"] = [2, 1, 0, 2]
+SUPPORT = pd.DataFrame({"run": ["a", "a", "b"], "query_id": "301", "sentence": [0, 1, 0], "position": 0})
+SUPPORT = SUPPORT.assign(doc_id=["7", "8", "7"], grade=[2, 0, 1])
+
 IDS = ("query_id", "doc_id")
-NUMBERS = ("relevance", "score")
+NUMBERS = ("relevance", "score", "grade", "weight")
+OTHER_NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "grade": "label", "run": "system"}
 
 Form = Callable[[pd.DataFrame], pd.DataFrame]
 
@@ -113,7 +122,7 @@ FORMS: Mapping[str, Form] = {
     "ids in the index": in_index(*IDS),
     "an index called like a column": lambda frame: frame.rename_axis(index="query_id"),
     "further columns": lambda frame: frame.assign(**{"note": None, "0": 1}),
-    "other names": lambda frame: frame.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"}),
+    "other names": lambda frame: frame.rename(columns=OTHER_NAMES),
 }  # fmt: skip
 """Ways in which a frame reaches a function."""
 
@@ -161,6 +170,11 @@ PUBLIC: Mapping[str, Callable[[Form], Any]] = {
     "estimate": lambda form: collection.estimate(
         form(QRELS), form(RUNS), "P@5", pool=form(RUNS[RUNS["score"] > 0.4].reset_index(drop=True))
     ).table(),
+    "evaluate_answers": lambda form: (
+        collection.evaluate_answers(
+            form(ANSWERS), nuggets=form(NUGGETS), nugget_assignments=form(ASSIGNMENTS), support=form(SUPPORT)
+        ).values
+    ),
     "evaluate": lambda form: collection.evaluate(form(QRELS), form(RUNS), ["AP", "P@5"], with_bounds=True).values,
     "explain": lambda form: collection.explain(form(QRELS), by_run(form)["bm25"], "AP", "302").ranks,
     "pool": lambda form: collection.pool(form(RUNS), "depth", depth=5),
@@ -210,7 +224,7 @@ def test_every_function_that_takes_frames_is_here() -> None:
     taken = {
         name: {part for k, h in of.items() if k != "return" for part in (h, *get_args(h))} for name, of in hints.items()
     }
-    assert {name for name, parts in taken.items() if pd.DataFrame in parts} == set(PUBLIC)
+    assert {name for name, parts in taken.items() if pd.DataFrame in parts} == {*PUBLIC}
 
 
 @pytest.mark.slow

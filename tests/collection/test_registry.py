@@ -7,6 +7,7 @@ import pytest
 
 from collection.active_learning.learners import LEARNERS
 from collection.adjudication import ADJUDICATION_RULES
+from collection.generated_answers import ANSWER_MEASURES
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
 from collection.stopping import STOPPING_RULES
@@ -14,6 +15,7 @@ from tests.helpers import ROOT
 
 FAMILIES = {
     "collection/measures/": {entry.name for entry in MEASURES},
+    "collection/generated_answers/": {entry.name for entry in ANSWER_MEASURES},
     "collection/pooling/": {entry.name for entry in STRATEGIES},
     "collection/active_learning/": {entry.name for entry in LEARNERS},
     "collection/stopping/": {entry.name for entry in STOPPING_RULES},
@@ -39,10 +41,15 @@ ALLOWED = {
         ("collection/machine_labels/estimated_values.py", name): "the three whose expected value is derived there"
         for name in ("nDCG", "DCG", "P")
     },
+    **{
+        (f"collection/active_learning/features/{name}.py", "words"): "a block of features"
+        for name in ("assembly", "blocks", "files", "matrix", "term_counts")
+    },
     ("collection/cli/machine_labels/llm.py", "budget"): "why a run of requests ended",
     ("collection/campaign/machine_labels/llm/label_sets.py", "budget"): "why a run of requests ended",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
     ("collection/campaign/imports/grade_import.py", "annotator"): "a column of a file of labels",
+    ("collection/campaign/answers/label_samples.py", "words"): "what a measure reads, which is no label",
     **{
         ("collection/interfaces/ir_measures_provider.py", name): "a measure of ir_measures"
         for name in (

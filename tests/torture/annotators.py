@@ -24,6 +24,9 @@ AGAIN, LATE, REVISED = 0.1, 0.1, 0.1
 ANSWERED = 0.8
 """Share of the questions asked that an annotator answers, as on a page of before the others were added."""
 
+MARKED = 0.3
+"""Share of the judgements on generated answers with a marked passage."""
+
 
 def cookie_of(campaign: Campaign, name: str, role: Role = "annotator") -> str:
     """The Cookie header of a person who is signed in; makes the account where there is none."""
@@ -40,8 +43,8 @@ class Annotator:
     were answered: the status, 0 without an answer, and the sentence.
     """
 
-    def __init__(self, port: int, name: str, cookie: str, seed: int) -> None:
-        self.port, self.name, self.cookie = port, name, cookie
+    def __init__(self, port: int, name: str, cookie: str, seed: int, prefix: str = PREFIX) -> None:
+        self.port, self.name, self.cookie, self.prefix = port, name, cookie, prefix
         self.random = random.Random(seed)
         self.token = ""
         self.outbox: list[Decision] = []
@@ -99,7 +102,7 @@ class Annotator:
         headers = {TOKEN_HEADER: self.token, "Cookie": self.cookie, "Content-Type": "application/json"}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
-            connection.request("POST", f"{PREFIX}/{route}", json.dumps(payload), headers)
+            connection.request("POST", f"{self.prefix}/{route}", json.dumps(payload), headers)
             answer = connection.getresponse()
             body = answer.read().decode()
         finally:
@@ -119,14 +122,18 @@ class Annotator:
 
 
 class Grader(Annotator):
-    """Grades documents, in the pool or in the loop, and answers further questions, if only most of them."""
+    """Grades documents, in the pool or in the loop, and answers further questions, if only most of them.
 
-    def __init__(self, *arguments: Any, questions: Sequence[Question] = ()) -> None:
-        super().__init__(*arguments)
+    In a task of generated answers, it marks passages too, and goes on to what was loaded ahead.
+    """
+
+    def __init__(self, *arguments: Any, questions: Sequence[Question] = (), prefix: str = PREFIX) -> None:
+        super().__init__(*arguments, prefix=prefix)
         self.questions = questions
         self.topic: str | None = None
         self.queue: list[str] = []
         self.tried: list[str] = []
+        self.ahead: list[tuple[str, list[str]]] = []
         self.rounds: set[tuple[str | None, int]] = set()
         """Topics and rounds of the model from which documents came."""
 
@@ -139,6 +146,8 @@ class Grader(Annotator):
             self.topic = self.random.choice(ids)
         if self.queue and len(self.outbox) < 20:
             self.take(self._judgement(self.topic, self.queue.pop(0)))
+        if not self.queue and self.ahead:
+            self.topic, self.queue = self.ahead.pop(0)
         if self.acknowledged and (not self.queue or self.random.random() < REVISED):
             earlier = self.random.choice(list(self.acknowledged.values()))
             self.take(self._judgement(earlier["query_id"], earlier["doc_id"]))
@@ -146,9 +155,10 @@ class Grader(Annotator):
 
     def exchange(self, want: int) -> dict[str, Any] | None:
         asked = {"questions": [question.name for question in self.questions]} if self.questions else {}
-        decisions = self.outbox[: SENT.items]
+        ahead = {"ahead": [query_id for query_id, _ in self.ahead]} if self.ahead else {}
+        decisions, want = self.outbox[: SENT.items], max(want, 0)
         answer = self.post(
-            "sync", decisions=decisions, query_id=self.topic, holding=self.queue, want=max(want, 0), **asked
+            "sync", decisions=decisions, query_id=self.topic, holding=self.queue, want=want, **asked, **ahead
         )
         if answer is None:
             return None
@@ -157,6 +167,8 @@ class Grader(Annotator):
         closed = set(answer["closed"])
         kept = [doc_id for doc_id in self.queue if doc_id not in closed]
         self.queue = answer["order"] if answer.get("order") else kept + fresh
+        for each in answer.get("ahead", ()):
+            self.ahead.append((each["query_id"], [document["doc_id"] for document in each["documents"]]))
         if answer.get("model_round"):
             self.rounds.add((self.topic, answer["model_round"]))
         if not self.queue and want > 0 and not answer.get("behind"):
@@ -164,13 +176,15 @@ class Grader(Annotator):
         return answer
 
     def _judgement(self, query_id: str, doc_id: str) -> Decision:
-        grade = self.random.randrange(4)
+        grade = self.random.randrange(4 if self.prefix == PREFIX else 3)
         answers = {
             question.name: self._answer(question)
             for question in self.questions
             if question.is_asked(grade) and self.random.random() < ANSWERED
         }
-        said = {"query_id": query_id, "doc_id": doc_id, "kind": "graded", "relevance": grade}
+        said: Decision = {"query_id": query_id, "doc_id": doc_id, "kind": "graded", "relevance": grade}
+        if self.prefix != PREFIX and self.random.random() < MARKED:
+            said["passages"] = [[0, self.random.randrange(1, 5)]]
         return said | ({"answers": answers} if answers else {})
 
     def _answer(self, question: Question) -> int | str | list[str]:

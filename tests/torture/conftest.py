@@ -14,8 +14,10 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 
+from annotate.card.server.document_payload import PREFIX, task_prefix
 from collection import Campaign, Question
 from collection.core import clock
+from collection.core.answer_tasks import ANSWER_TASKS
 from tests.helpers import THOROUGH, small_file_system, until
 from tests.torture.annotators import Annotator, Chooser, Grader, cookie_of
 from tests.torture.server import Server
@@ -28,8 +30,11 @@ DOCUMENTS = 600
 SIZES = {
     **dict.fromkeys(("pool", "questions", "loop"), (24, 40, 5)),
     **dict.fromkeys(("list", "preference"), (400, 10, ANNOTATORS)),
+    **dict.fromkeys(ANSWER_TASKS, (8, 1, 5)),
 }
 """Task -> number of topics, pool depth, and annotators of each pair or topic."""
+SYSTEMS, SENTENCES, NUGGETS = 8, 15, 15
+"""Of the tasks of generated answers: to each topic, in each answer, and of each topic."""
 QUESTIONS = (
     Question("trust", "How credible is it?", "grades", dict.fromkeys(range(12), "Credible"), asked_from=1, again=True),
     Question("why", "Why not?", "choice", {"old": "Too old", "short": "Too short"}, asked_to=0),
@@ -96,17 +101,38 @@ def build(directory: Path, task: str) -> Campaign:
     campaign.imports.import_files(
         documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=[files / "a.run", files / "b.run"]
     )
-    campaign.people.pools.add("depth", depth=depth)
-    campaign.people.assignments.update(annotators=overlap)
+    if task in ANSWER_TASKS:
+        add_task(campaign, task, files, topics, overlap)
+    else:
+        campaign.people.pools.add("depth", depth=depth)
+        campaign.people.assignments.update(annotators=overlap)
     if task == "loop":
         campaign.settings.set_loop(mode="loop")
         campaign.corpus.features.update()
     elif task == "questions":
         campaign.settings.set_questions(QUESTIONS)
-    elif task != "pool":
+    elif task not in ("pool", *ANSWER_TASKS):
         campaign.settings.set_judging_page(task=task)
     campaign.people.accounts.add("boss", "manager")
     return campaign
+
+
+def add_task(campaign: Campaign, task: str, files: Path, topics: int, overlap: int) -> None:
+    """Add answers and nuggets, and a task of them."""
+    rows = [
+        f"system{system}\tt{topic}\tSystem says {sentence}.\td{system * SENTENCES + sentence}\n"
+        for topic in range(topics)
+        for system in range(SYSTEMS)
+        for sentence in range(SENTENCES)
+    ]
+    (files / "answers.tsv").write_text("run\ttopic\tsentence\tcitations\n" + "".join(rows))
+    campaign.answers.import_files(answers=files / "answers.tsv")
+    for topic in range(topics):
+        for nugget in range(NUGGETS):
+            campaign.answers.nuggets.add(f"t{topic}", f"Nugget {nugget}.", annotator="boss")
+    campaign.answers.tasks.prepare(task)
+    with campaign.answers.tasks.open(task) as inner:
+        inner.people.assignments.update(annotators=overlap)
 
 
 def annotators_of(campaign: Campaign, port: int, task: str, number: int = ANNOTATORS) -> list[Annotator]:
@@ -117,7 +143,8 @@ def annotators_of(campaign: Campaign, port: int, task: str, number: int = ANNOTA
         if task == "list" or task == "preference":
             found.append(Chooser(task, *arguments))
         else:
-            found.append(Grader(*arguments, questions=QUESTIONS if task == "questions" else ()))
+            prefix = task_prefix(task) if task in ANSWER_TASKS else PREFIX
+            found.append(Grader(*arguments, questions=QUESTIONS if task == "questions" else (), prefix=prefix))
     return found
 
 

@@ -10,19 +10,26 @@ from typing import Any
 import pandas as pd
 
 from collection import Campaign
-from collection.core.layout import DATABASE
+from collection.core.layout import DATABASE, task_campaigns
 from tests.torture.annotators import Annotator
 
 SAID = {
-    "judgements": ("query_id", "doc_id", "kind", "relevance", "answers"),
+    "judgements": ("query_id", "doc_id", "kind", "relevance", "answers", "passages"),
     "choices": ("query_id", "kind", "shown", "chosen"),
     "preferences": ("query_id", "kind", "left", "right"),
 }
 """Fields of a decision that the log has as they were sent."""
 
+NOTHING: dict[str, Any] = {"answers": {}, "passages": []}
+"""Fields that a decision may lack."""
+
 
 def require_intact(directory: Path, annotators: Sequence[Annotator]) -> int:
-    """Fail unless the database is sound and has each acknowledged decision once; how many those are."""
+    """Fail unless the database is sound and has each acknowledged decision once; how many those are.
+
+    If the campaign has a task of generated answers, that is what is judged.
+    """
+    directory = next(iter(task_campaigns(directory).values()), directory)
     with closing(sqlite3.connect(directory / DATABASE)) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert database.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -45,7 +52,7 @@ def require_intact(directory: Path, annotators: Sequence[Annotator]) -> int:
         assert own <= annotator.sent.keys()
         for uuid in own:
             said = logged[uuid][1]
-            assert said == {field: annotator.sent[uuid].get(field, {}) for field in said}  # perhaps no answers
+            assert said == {field: annotator.sent[uuid].get(field, NOTHING.get(field)) for field in said}
     return sum(len(annotator.acknowledged) for annotator in annotators)
 
 
@@ -110,7 +117,7 @@ def _sent(value: Any) -> Any:
     """A value of the log as a card sends it."""
     if isinstance(value, dict):
         return {name: _sent(each) for name, each in value.items()}
-    return list(value) if isinstance(value, tuple) else value
+    return list(map(_sent, value)) if isinstance(value, tuple) else value
 
 
 def _said(log: str, row: dict[Any, Any]) -> tuple[str, str, dict[str, Any]]:

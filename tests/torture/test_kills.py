@@ -1,5 +1,6 @@
 """Killing the server and the process that trains, while twenty people judge."""
 
+import itertools
 import os
 import signal
 import sqlite3
@@ -12,6 +13,7 @@ import pytest
 
 from collection import Campaign
 from collection.campaign.judging.topic_task_state import TopicTaskState
+from collection.core.answer_tasks import ANSWER_TASKS
 from collection.core.layout import DATABASE
 from collection.core.records import Choice, Judgement, Preference
 from tests.helpers import first_of, until
@@ -21,7 +23,7 @@ from tests.torture.invariants import require_intact
 from tests.torture.pages import draw, require_no_failure
 
 
-@pytest.mark.parametrize("task", first_of(TASKS))
+@pytest.mark.parametrize("task", [*first_of(TASKS), *first_of(ANSWER_TASKS)])
 def test_a_killed_server_loses_and_doubles_nothing(task: str, campaigning: Callable[..., Campaigning]) -> None:
     begun = campaigning(task)
     server, annotators, manager = begun
@@ -68,14 +70,16 @@ def change_questions(directory: Path, turn: int) -> None:
 def in_hand(annotator: Annotator) -> set[str]:
     """The documents, or topics, that an annotator holds."""
     assert isinstance(annotator, Grader | Chooser)
-    return set(annotator.queue if isinstance(annotator, Grader) else annotator.units)
+    if isinstance(annotator, Chooser):
+        return set(annotator.units)
+    return {*annotator.queue, *itertools.chain(*(documents for _, documents in annotator.ahead))}
 
 
 def forget(annotator: Annotator) -> set[str]:
     """Lose what an annotator holds, as a browser that crashes; what that was."""
     held = in_hand(annotator)
     if isinstance(annotator, Grader):
-        annotator.queue = []
+        annotator.queue, annotator.ahead = [], []
     elif isinstance(annotator, Chooser):
         annotator.units = {}
     return held

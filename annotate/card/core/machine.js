@@ -101,6 +101,7 @@ const HANDLERS = {
   enter({ state, waiting }) {
     if (!waiting) return;
     state.entered = waiting.queryId;
+    state.due = true; // it may have waited for long
     if (state.notice?.urgent) state.notice = null;
   },
   wake,
@@ -186,7 +187,7 @@ function settle(turn, before, event) {
   const { kind, state } = turn;
   kind.arrange?.(turn);
   const { item } = turn;
-  if (item && !item.entry) state.entered ??= item.unit.queryId;
+  if (item && !item.entry) state.entered = item.unit.queryId;
   if (item && !item.entry && (item.unit.skipped || !item.unit.kept)) {
     // it has come round again
     state.units = [{ ...item.unit, skipped: false, kept: true }, ...state.units.slice(1)];

@@ -1,8 +1,8 @@
 // Unsent decisions: sending them, and handling answers and failures.
 
-/** @import { Entry, Pending, State, SyncContext, SyncRequest, OtherDecision, Turn, Unit } from "./types.js" */
+/** @import { Doc, Entry, Pending, State, SyncContext, SyncRequest, OtherDecision, Turn, Unit } from "./types.js" */
 
-import { changeHistory, entryOf, inOrder, keepMarks, keepUnfinished, marksIn } from "./state.js";
+import { changeHistory, entryOf, inOrder, keepMarks, keepUnfinished, marksIn, NO_VERSION, same } from "./state.js";
 
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
@@ -42,7 +42,7 @@ export function syncRequest(state, route, want, nameOf, body, context) {
   const shared = contextOf(state);
   const decisions = shared.batch.map(({ decision }) => decision);
   const holding = state.units.map(nameOf).slice(0, MOST_HELD);
-  const request = { decisions, holding, want, leave: isLast(state), ...body };
+  const request = { decisions, holding, want, leave: isLast(state), version: state.version, ...body };
   return { lane: "sync", route, body: request, context: { ...shared, want, ...context } };
 }
 
@@ -66,6 +66,32 @@ export function takeAnswers(turn, { context: { batch } }, answer) {
   if (refused.length) takeRefusals(turn, refused, reasons);
   if (answered.size) turn.tell({ type: "answered", saved: answer.saved, refused: [...reasons.keys()] });
   return done.length === batch.length;
+}
+
+/**
+ * Replaces held documents that have changed; units of earlier decisions are fetched again when they are opened.
+ *
+ * @param {Turn} turn @param {any} answer
+ */
+export function takeChanged(turn, { version, changed }) {
+  const { state } = turn;
+  const isFirst = state.version === NO_VERSION;
+  state.version = version;
+  if (!changed) return;
+  const now = new Map(
+    changed.map((/** @type {any} */ { query_id, ...doc }) => [JSON.stringify([query_id, doc.doc_id]), doc]),
+  );
+  const changedOf = (/** @type {string} */ queryId, /** @type {Doc} */ doc) => {
+    const { label, qualification } = doc;
+    const next = now.get(JSON.stringify([queryId, doc.doc_id]));
+    const whole = next && { ...next, ...(label && { label }), ...(qualification && { qualification }) };
+    return whole && !same(whole, doc) ? whole : doc;
+  };
+  state.units = state.units.map((unit) => ({
+    ...unit,
+    documents: unit.documents.map((doc) => changedOf(unit.queryId, doc)),
+  }));
+  if (!isFirst) changeHistory(turn, (entry) => (entry === state.look ? entry : { ...entry, unit: null }));
 }
 
 /** @param {Turn} turn @param {Pending[]} refused @param {Map<string, string>} reasons */

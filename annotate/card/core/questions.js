@@ -79,11 +79,18 @@ export function collected(asked, answers) {
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
-/** For adjudication: the answer of all annotators who were asked; undefined where they differ. @param {Unit} unit @param {Question} question */
+/**
+ * Returns, for adjudication, the answer or the tags that all asked annotators gave; undefined without any.
+ *
+ * @param {Unit} unit @param {Question} question
+ */
 function agreedAnswer({ opinions = [] }, question) {
   const asked = opinions.filter(({ relevance }) => relevance !== null && askedAt([question], relevance).length);
   const given = asked.map(({ answers }) => soundAnswer(question, answers?.[question.name]));
-  return given.every((each) => JSON.stringify(each) === JSON.stringify(given[0])) ? given[0] : undefined;
+  if (given.every((each) => JSON.stringify(each) === JSON.stringify(given[0]))) return given[0];
+  const [first = [], ...others] = given.map((each) => (Array.isArray(each) ? each : []));
+  const common = first.filter((tag) => others.every((tags) => tags.includes(tag)));
+  return common.length ? common : undefined;
 }
 
 /**

@@ -5,6 +5,9 @@
 
 import { questionOn, unfinishedOf } from "./questions.js";
 
+/** Version of documents before the server sends one: any held document may have changed. */
+export const NO_VERSION = "none";
+
 /** Decisions kept for looking back. */
 export const HISTORY = 300;
 
@@ -18,6 +21,7 @@ export function initial(kind, stored) {
     entered: null,
     questions: [],
     units: [],
+    version: NO_VERSION,
     exhausted: false,
     requested: undefined,
     history: [],
@@ -51,13 +55,15 @@ function readyUnit(kind, state) {
 }
 
 /**
- * The open unit where its topic is not the one that was on screen, and nobody has asked for it: it waits for a key.
+ * The open unit where its topic is not the one that was on screen, and nobody has asked for it: it waits for a key, unless
+ * topics follow each other.
  *
  * @param {Kind} kind @param {State} state
  */
 export function newTopicUnit(kind, state) {
   const unit = state.look ? null : readyUnit(kind, state);
-  return unit && state.entered !== null && unit.queryId !== state.entered ? unit : null;
+  const isOther = unit && state.entered !== null && unit.queryId !== state.entered;
+  return isOther && !state.scope.follows ? unit : null;
 }
 
 /**

@@ -194,6 +194,7 @@ export interface SyncContext {
   want: number;
   visit: number;
   skips: number;
+  journey?: number;
   filter?: unknown;
 }
 
@@ -274,7 +275,7 @@ export type Event = (
   | { type: "dismiss"; refused: string }
   | { type: "whole"; doc: Doc }
   | { type: "notice"; notice: Notice | null }
-  | { type: "mount"; fresh: boolean; requested: string | null; filter?: unknown; questions?: Question[] }
+  | ({ type: "mount"; questions?: Question[] } & Mount)
   | { type: "unmount" }
   /** Begins the new topic that is shown. */
   | { type: "enter" }
@@ -321,6 +322,8 @@ export interface State<Scope = any> {
   /** Further questions of the campaign. */
   questions: Question[];
   units: Unit[];
+  /** Version of the held documents, from which the server knows whether they have changed. */
+  version: string;
   exhausted: boolean;
   requested: string | undefined;
   history: Entry[];
@@ -380,6 +383,17 @@ export interface TopicScope {
   all: { judged: number; pool: number | null } | null;
   /** Found by searching in other topics. */
   apart: Record<string, Unit[]>;
+  /** Where topics follow each other: units of those that come next, in order. */
+  ahead: Ahead[];
+  /** Changes when topics stop following each other: what was loaded ahead before no longer comes next. */
+  journey: number;
+}
+
+/** Units of a topic that comes next; `all`: it has no others. */
+export interface Ahead {
+  queryId: string;
+  units: Unit[];
+  all: boolean;
 }
 
 /** The loop of the open topic. */
@@ -401,6 +415,14 @@ export interface GradeScope extends TopicScope, LoopScope {
 }
 
 /** State of the cards for lists, preferences and adjudication besides their units. */
+/** What a page gives its card: `follows` as in `UnitScope`. */
+export interface Mount {
+  fresh: boolean;
+  requested: string | null;
+  filter?: unknown;
+  follows?: boolean;
+}
+
 export interface UnitScope {
   /** Null until the server has said it. */
   progress: { done: number; goal: number } | null;
@@ -408,6 +430,8 @@ export interface UnitScope {
   task: string;
   /** Of the units, on the Adjudicate page. */
   filter: unknown;
+  /** True if a unit of another topic needs no key to begin, as where topics are answers and sentences. */
+  follows: boolean;
 }
 
 /** Values that the browser stored on an earlier visit. */
@@ -470,7 +494,7 @@ export interface Kind<Scope = any> {
   last(state: State<Scope>): SyncRequest;
   fetch(decision: Decision): { route: string; body: object };
   fetched(answer: any, decision: Decision): { unit: Unit; decision: Decision };
-  mount(turn: Turn<Scope>, event: { fresh: boolean; requested: string | null; filter?: unknown }): void;
+  mount(turn: Turn<Scope>, event: Mount): void;
   handlers?: Record<string, (turn: Turn<Scope>, event: any) => unknown>;
 }
 

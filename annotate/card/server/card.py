@@ -16,9 +16,10 @@ from annotate.auth import session
 from annotate.auth.page_access import find_page
 from annotate.card.server.card_modules import FOLDER, card_modules
 from annotate.card.server.card_words import card_words
-from annotate.card.server.document_payload import PREFIX, TEXT_CAP
-from annotate.card.server.wire import PairFilter
+from annotate.card.server.document_payload import PREFIX, TEXT_CAP, task_prefix
+from annotate.card.server.unit_wire import PairFilter
 from collection.campaign.log.results import CANNOT_JUDGE_REASONS
+from collection.core.answer_tasks import NUGGET_ASSIGNMENT, SUPPORT
 from collection.core.characters import without_bidi
 from collection.core.questions import QuestionKind
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from streamlit.components.v2.types import ComponentRenderer
 
+    from collection.campaign import Campaign
     from collection.core.questions import Question
     from collection.core.records import GradeScale
     from collection.core.review import Review
@@ -34,18 +36,30 @@ if TYPE_CHECKING:
 KEYS: dict[str, dict[str, Any]] = json.loads((FOLDER / "keys.json").read_text(encoding="utf-8"))
 """For each card, by its name, its ``actions`` (key, label and help, by name) in the order of the list of keys, and
 the ``fixed`` keys, which nobody can change; those with ``scale`` are listed by the card itself, a row for each grade.
-Actions ``in_review`` are those that only a literature review has.
+An action may say where ``only`` the card has it: in a "review" of literature, in the task of "support", or where
+annotators make "nuggets" (:data:`NUGGETS`).
 """
 
 CAPS = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓", " ": "Space", "Escape": "Esc"}
 """Labels of keys without a character."""
 
 
-def card_keys(card: Card, *, in_review: bool = False) -> dict[str, Any]:
+NOT_IN_TASKS = {
+    SUPPORT: ("search",),
+    NUGGET_ASSIGNMENT: ("search", "near", "picture", "pages", "next-page", "previous-page", "page"),
+}
+"""Actions that the card lacks in a task: the pairs of tasks are fixed, and a nugget is a short text."""
+
+
+def card_keys(card: Card, *, in_review: bool = False, task: str = "") -> dict[str, Any]:
     """Make the keys of a card, with ``actions`` and ``fixed`` as in :data:`KEYS`."""
-    keys = dict(KEYS[card.name])
-    more = keys.pop("in_review", {})
-    return keys | {"actions": keys["actions"] | more} if in_review else keys
+    here = {"", task, "review" if in_review else "", "nuggets" if card == NUGGETS else ""}
+    actions = {
+        name: {part: said for part, said in action.items() if part != "only"}
+        for name, action in KEYS[card.name]["actions"].items()
+        if action.get("only", "") in here and name not in NOT_IN_TASKS.get(task, ())
+    }
+    return KEYS[card.name] | {"actions": actions}
 
 
 class GradeButton(TypedDict):
@@ -146,14 +160,20 @@ class CardData(TypedDict):
 
 
 class Card(NamedTuple):
-    """A kind of card: the name of its module, HTML and keys, its style sheets, and its panels."""
+    """A kind of card: the name of its HTML and keys, its style sheets, its panels, and its module.
+
+    `module` is empty if the module has the same name as the card. `marker` is the HTML of a further button above a
+    selection.
+    """
 
     name: str
     styles: tuple[str, ...]
     panels: tuple[str, ...]
+    module: str = ""
+    marker: str = ""
 
 
-STYLES = ("frame", "topic", "document", "text_forms", "highlights", "bar", "panels")
+STYLES = ("frame", "topic", "document", "text_forms", "highlights", "bar", "panels", "answers")
 SMALL_STYLES = ("narrow", "tools", "screens")
 """Style sheets of every card, and those that follow a card's own."""
 
@@ -165,6 +185,14 @@ GRADE = Card(
     (*STYLES, "pdf", "search", *SMALL_STYLES),
     (*PANELS, "history", "more", "picture", "search", "sentences", "time", "why"),
 )
+NUGGETS = GRADE._replace(
+    styles=(*STYLES, "pdf", "search", "nuggets", *SMALL_STYLES),
+    panels=(*GRADE.panels, "nuggets"),
+    module="grade_with_nuggets",
+    marker="nugget_marker",
+)
+"""The card for grades in a campaign with generated answers, whose nuggets are made beside documents."""
+
 LIST, PREFERENCE, ADJUDICATION = (
     Card(name, (*STYLES, *SMALL_STYLES, "units", name), PANELS) for name in ("list", "preference", "adjudication")
 )
@@ -172,12 +200,20 @@ LIST, PREFERENCE, ADJUDICATION = (
 CARDS = {"grades": GRADE, "list": LIST, "preference": PREFERENCE}  # the card for each task of a campaign
 
 
+def grade_card(campaign: Campaign) -> Card:
+    """Return the card for grades of a campaign, which makes nuggets if it has generated answers and is no task."""
+    return NUGGETS if campaign.settings.task() is None and campaign.store.answers.exist() else GRADE
+
+
 # The script finds nodes by `data-part`, and the action of a click by `data-do`; `data-key` names the command of a key
 # cap. Text that comes from a campaign is in nodes of the class `cd-apart`, which isolates its writing direction.
 def nodes(card: Card) -> str:
     """Assemble the card's HTML: ``<!-- NAME -->`` stands for a file that several cards share, or for the panels."""
     panels = "".join(_read(f"html/panels/{name}.html") for name in card.panels)
-    frame = _read(f"html/{card.name}.html").replace("<!-- panels -->", panels)
+    marker = _read(f"html/{card.marker}.html") if card.marker else ""
+    frame = (
+        _read(f"html/{card.name}.html").replace("<!-- panels -->", panels).replace("      <!-- of_card -->\n", marker)
+    )
     return re.sub(r"<!-- (\w+) -->", lambda shared: _read(f"html/{shared[1]}.html"), frame)
 
 
@@ -195,27 +231,29 @@ def _component(card: Card) -> ComponentRenderer:
     """Register the component, once per process."""
     import streamlit as st
 
-    script = card_modules().loader(f"{card.name}.js")
-    return st.components.v2.component(f"cleverdon_{card.name}_card", html=nodes(card), css=style_sheet(card), js=script)
+    name = card.module or card.name
+    script = card_modules().loader(f"{name}.js")
+    return st.components.v2.component(f"cleverdon_{name}_card", html=nodes(card), css=style_sheet(card), js=script)
 
 
 def mount(data: CardData, card: Card = GRADE, key: str = "card") -> None:
     """Draw a card for the person who is signed in; a rerun only gives it a new token."""
     now = session.current()
     words = card_words(now.campaign.settings.vocabulary)
-    review = now.campaign.settings.review()
+    review, task = now.campaign.settings.review(), now.campaign.settings.task()
     common = {
         "token": now.token,
         "campaign": now.campaign.id,
         "annotator": now.annotator,
-        "keys": card_keys(card, in_review=review is not None),
+        "keys": card_keys(card, in_review=review is not None, task="" if task is None else task.name),
         "caps": CAPS,
         "reasons": [words.get(reason, reason) for reason in CANNOT_JUDGE_REASONS],
         "text_cap": TEXT_CAP,
-        "routes": PREFIX,
+        "routes": PREFIX if task is None else task_prefix(task.name),
         "own": now.campaign.store.settings.card_arrangement(now.annotator),
+        **({"task": task.name} if task is not None else {}),
         **({"words": words} if words else {}),
         **({"review_terms": review_terms(review)} if review is not None else {}),
         **({"report": True} if review is not None and now.role in find_page("report").roles else {}),
     }
-    _component(card)(data=common | dict(data), key=key)
+    _component(card)(data=common | dict(data), key=key if task is None else f"{key}-{task.name}")

@@ -1,5 +1,6 @@
-"""Words of the cards in a literature review."""
+"""Words and phrases of the cards in a literature review and in the tasks of generated answers."""
 
+from collection.core.answer_tasks import ANSWER_TASKS, NUGGET_ASSIGNMENT, SUPPORT
 from collection.core.vocabulary import REVIEW, Vocabulary
 
 _REVIEW = {
@@ -20,14 +21,14 @@ _REVIEW = {
     "how relevant is this document?": "Does this record meet the criteria?",
     "judge": "screen",
     "judges": "screens",
-    "managers can download the qrels on the export page": "managers find the results on the page Report",
+    "managers can download the qrels on the export page": (
+        "managers resolve conflicts on the page Conflicts, and find the results on the page Report"
+    ),
     "narrative": "criteria",
     "reference grades": "reference decisions",
     "show full text": "show whole text",
+    "this campaign has no guidelines yet": "this review has no guidelines besides the question and the criteria",
     "this topic has no pool": "no record has reached this stage yet",
-    "this one has documents for you": (
-        "this one has records for you: a full text is due once its title and abstract is decided"
-    ),
     "topic description": "question and criteria",
     "topic is unclear": "criteria are unclear",
     "topic words": "words of the question",
@@ -36,6 +37,27 @@ _REVIEW = {
 }
 """Phrases of the cards in lower case whose words cannot be replaced one by one -> their replacements."""
 
+_SCORES = "managers find the scores of the systems on the page Compare of the campaign"
+
+_TASKS = {
+    NUGGET_ASSIGNMENT: {
+        "a long document": "a long answer",
+        "cannot judge the document": "cannot tell",
+        "highlights of topic words": "highlights of the nugget's words",
+        "managers can download the qrels on the export page": _SCORES,
+        "scroll the document": "scroll the answer",
+        "this document has no text to mark": "this answer has no text to mark",
+        "topic words": "words of the nugget",
+    },
+    SUPPORT: {
+        "cannot judge the document": "cannot tell",
+        "highlights of topic words": "highlights of the sentence's words",
+        "managers can download the qrels on the export page": _SCORES,
+        "topic words": "words of the sentence",
+    },
+}
+"""Replacements by task of generated answers; in nugget assignment, the text on screen is the answer."""
+
 
 def card_words(vocabulary: Vocabulary) -> dict[str, str]:
     """Return words and phrases of the cards in lower case -> their replacements in a campaign.
@@ -43,4 +65,8 @@ def card_words(vocabulary: Vocabulary) -> dict[str, str]:
     >>> card_words(REVIEW)["documents"], card_words(RETRIEVAL)
     ('records', {})
     """
-    return vocabulary.replacements | _REVIEW if vocabulary is REVIEW else {}
+    own = _REVIEW if vocabulary is REVIEW else {}
+    for name, task in ANSWER_TASKS.items():
+        if vocabulary is task.vocabulary:
+            own = _TASKS[name]
+    return vocabulary.replacements | own

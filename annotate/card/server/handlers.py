@@ -84,23 +84,33 @@ def wire_answers(answers: Mapping[str, Answer]) -> wire.Answers:
     return {name: list(answer) if isinstance(answer, tuple) else answer for name, answer in answers.items()}
 
 
-def stages_of(campaign: Campaign) -> Mapping[str, str]:
-    """Return what is screened in each topic of a review; nothing for another campaign."""
-    return {} if campaign.settings.review() is None else STAGES
+class TopicForm(NamedTuple):
+    """Form in which the topics of a campaign are shown."""
+
+    stages: Mapping[str, str]
+    """Name of the stage by topic of a review, whose topics share a title; empty for any other campaign."""
+    are_answers: bool
+    """Whether topics are answers or sentences; their text comes with each document, their narrative is the question."""
 
 
-def topic_of(topic: Topic, stages: Mapping[str, str]) -> wire.Topic:
-    """Return a topic with the turns before its question and its other fields, as far as the card shows them.
+def topic_form(campaign: Campaign) -> TopicForm:
+    """Return the form in which the topics of a campaign are shown."""
+    return TopicForm({} if campaign.settings.review() is None else STAGES, campaign.settings.task() is not None)
 
-    The topics of a review, which share a title, are named by their `stages`.
-    """
-    stage = stages.get(topic.query_id)
+
+def topic_of(topic: Topic, form: TopicForm) -> wire.Topic:
+    """Return a topic with the turns before its question and its other fields, as far as the card shows them."""
+    stage = form.stages.get(topic.query_id)
+    if form.are_answers:
+        topic = topic._replace(description=topic.narrative, narrative="")
     words: wire.Topic = {
         "query_id": topic.query_id,
         "title": cut(f"{stage.capitalize()}: {topic.title}" if stage else topic.title, FIELD_CAP),
         "description": cut(topic.description, TEXT_CAP),
         "narrative": cut(topic.narrative, TEXT_CAP),
     }
+    if stage:
+        words["stage"] = stage.capitalize()
     if topic.fields:
         context = read_context(topic.fields)
         turns: list[wire.TopicTurn] = [
@@ -121,8 +131,8 @@ def _shorten(text: str) -> str:
     return text if len(text) <= TURN_CAP else f"{cut(text, TURN_CAP)} …"
 
 
-def topic_words(words: Mapping[str, str], stages: Mapping[str, str]) -> wire.TopicWords:
+def topic_words(words: Mapping[str, str], form: TopicForm) -> wire.TopicWords:
     """Return a topic of a unit from :meth:`collection.store.corpus.CorpusTables.topic_words`."""
     texts = (words[name] for name in ("query_id", "title", "description", "narrative"))
     topic = Topic._make([*texts, json.loads(words["fields"])])
-    return {**topic_of(topic, stages), "note": cut(words["note"], TEXT_CAP)}
+    return {**topic_of(topic, form), "note": cut(words["note"], TEXT_CAP)}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from annotate.card.server import wire
+from annotate.card.server import history_wire, wire
 from annotate.card.server.document_payload import FIELD_CAP
 from annotate.card.server.handlers import Handler, PostRoute
 from annotate.server.request_bodies import RequestError
@@ -27,7 +27,7 @@ def routes() -> list[PostRoute]:
     return [PostRoute(path, handler, thread="aside", own_topic=path == "near") for path, handler in handlers.items()]
 
 
-def _history(campaign: Campaign, annotator: str, request: wire.HistoryRequest) -> wire.HistoryAnswer:
+def _history(campaign: Campaign, annotator: str, request: history_wire.HistoryRequest) -> history_wire.HistoryAnswer:
     history = campaign.judging.history.judgements(
         annotator,
         query_id=request.get("query_id"),
@@ -36,16 +36,16 @@ def _history(campaign: Campaign, annotator: str, request: wire.HistoryRequest) -
         before=request.get("before"),
         limit=request.get("limit", DEFAULT_LIMIT),
     )
-    return cast(wire.HistoryAnswer, _json(history))
+    return cast(history_wire.HistoryAnswer, _json(history))
 
 
-def _near(campaign: Campaign, annotator: str, request: wire.NearRequest) -> wire.NearAnswer:
+def _near(campaign: Campaign, annotator: str, request: history_wire.NearRequest) -> history_wire.NearAnswer:
     nearby = campaign.corpus.near_duplicates.for_documents(request["query_id"], annotator, request["doc_ids"])
     near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in nearby.near.items()}
     return {"near": near, "more": nearby.more}
 
 
-def _near_duplicate(near: Near) -> wire.NearDuplicate:
+def _near_duplicate(near: Near) -> history_wire.NearDuplicate:
     said: wire.SaidGrade | None = None
     if near.judgement is not None:
         kind, relevance, reason = near.judgement
@@ -58,11 +58,11 @@ def _near_duplicate(near: Near) -> wire.NearDuplicate:
     }
 
 
-def _time(campaign: Campaign, annotator: str, request: wire.TimeRequest) -> wire.TimeAnswer:
+def _time(campaign: Campaign, annotator: str, request: history_wire.TimeRequest) -> history_wire.TimeAnswer:
     return time_answer(campaign.judging.history.time(annotator, day=_day(request.get("day"))))
 
 
-def time_answer(times: Times) -> wire.TimeAnswer:
+def time_answer(times: Times) -> history_wire.TimeAnswer:
     """Say how long an annotator has worked, and what is left; topics that are begun come first, done ones last."""
     session = times.session
     topics = sorted(times.per_topic, key=lambda topic: 2 if topic.left == 0 else 0 if topic.judged else 1)
@@ -80,7 +80,7 @@ def time_answer(times: Times) -> wire.TimeAnswer:
     }
 
 
-def _work(work: Sum) -> wire.Work:
+def _work(work: Sum) -> history_wire.Work:
     return {
         "judgements": work.judgements,
         "active": brief_duration(work.seconds),
@@ -88,7 +88,7 @@ def _work(work: Sum) -> wire.Work:
     }
 
 
-def _topic_time(topic: TopicTime) -> wire.TopicTime:
+def _topic_time(topic: TopicTime) -> history_wire.TopicTime:
     left = "" if topic.left is None else f", {topic.left:,} left"
     each = "" if topic.seconds is None or topic.seconds < 1 else f", {duration(topic.seconds)} each"
     return {"query_id": topic.query_id, "title": topic.title, "words": f"{topic.judged:,} judged{left}{each}"}
@@ -116,7 +116,7 @@ def _roughly(seconds: float) -> float:
     return max(60, round(seconds / step) * step)
 
 
-def _settings(campaign: Campaign, annotator: str, request: wire.SettingsRequest) -> wire.SettingsAnswer:
+def _settings(campaign: Campaign, annotator: str, request: history_wire.SettingsRequest) -> history_wire.SettingsAnswer:
     campaign.settings.keep_card_arrangement(annotator, request["settings"])
     return {}
 

@@ -4,6 +4,8 @@ A judgement is acknowledged only after its transaction is on disk. Database work
 so that it never blocks the event loop. All judgements are written in one thread and do not wait for each other's locks.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -17,7 +19,7 @@ from starlette.routing import Route
 
 from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, CurrentTokens, Tokens
-from annotate.card.server import fields, history_routes, unit_routes, wire
+from annotate.card.server import fields, history_routes, nugget_routes, unit_routes, wire
 from annotate.card.server.card_modules import card_modules
 from annotate.card.server.document_payload import (
     FIELD_CAP,
@@ -26,14 +28,18 @@ from annotate.card.server.document_payload import (
     PDF_HEADERS,
     PREFIX,
     TEXT_CAP,
+    content_version,
     document_payloads,
+    held_documents,
+    task_prefix,
 )
-from annotate.card.server.handlers import PostRoute, said_judgement, save_and_hand_out, stages_of, topic_of
+from annotate.card.server.handlers import PostRoute, said_judgement, save_and_hand_out, topic_form, topic_of
+from annotate.card.server.route_types import ROUTES
 from annotate.card.server.trainer import NoModelError, Trainer
 from annotate.card.server.wire import Payload
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.request_bodies import RequestError, read_json
-from collection.campaign import Campaign
+from collection.campaign import DATABASE, Campaign
 from collection.campaign.corpus.content_files import ORIGINAL, PDF
 from collection.campaign.judging.judging import Client
 from collection.campaign.log.results import Feedback, NextPairs
@@ -58,15 +64,26 @@ SIGNED_OUT = "reload this page to sign in again; if that fails, your account is 
 
 
 class JudgingService:
-    """The judging routes of the campaign in `directory`; `trainer` is one that has been started already."""
+    """The judging routes of the campaign in `directory` and of its tasks; `trainer` has been started already.
 
-    def __init__(self, directory: Path, trainer: Trainer | None = None) -> None:
+    The service of a task, whose campaign may be created while the server runs, uses the `tokens` of the campaign around
+    it.
+    """
+
+    def __init__(self, directory: Path, trainer: Trainer | None = None, *, tokens: CurrentTokens | None = None) -> None:
         self.directory = directory
         self._threads = {name: CampaignThread(directory, name) for name in THREADS}
         self.trainer = trainer or Trainer(directory)
+        self._posts = {route.path: route for route in self.posts()}
+        self._tasks: dict[str, JudgingService] = {}
+        if tokens is not None:
+            self._tokens = tokens
+            return
         with Campaign(directory) as campaign:
-            self.campaign_id = campaign.id
             self._tokens = CurrentTokens(directory, campaign.id)
+            folders = campaign.answers.tasks.folders
+        for name, folder in folders.items():
+            self._tasks[name] = JudgingService(folder, tokens=self._tokens)
 
     @property
     def tokens(self) -> Tokens:
@@ -76,20 +93,33 @@ class JudgingService:
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:
         """Start training if a topic is in its loop; end it and close the connections when the server stops."""
-        with Campaign(self.directory) as campaign:
-            self.trainer.start(campaign)
+        services = (self, *self._tasks.values())
+        for service in services:
+            if service.exists:
+                with Campaign(service.directory) as campaign:
+                    service.trainer.start(campaign)
         try:
             yield
         finally:
-            self.trainer.stop()
-            for thread in self._threads.values():
-                await thread.close()
+            for service in services:
+                service.trainer.stop()
+                for thread in service._threads.values():
+                    await thread.close()
+
+    @property
+    def exists(self) -> bool:
+        """Return whether the directory has a campaign; a task may not be prepared yet."""
+        return (self.directory / DATABASE).is_file()
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
+        endpoints = {"token": self.token} | {path: self._endpoint(path) for path in self._posts}
         return [
-            Route(f"{PREFIX}/token", self.token, methods=["POST"]),
-            *(Route(f"{PREFIX}/{route.path}", self._endpoint(route), methods=["POST"]) for route in self.posts()),
+            *(
+                Route(f"{prefix}/{path}", endpoint, methods=["POST"])
+                for prefix in (PREFIX, task_prefix("{task}"))
+                for path, endpoint in endpoints.items()
+            ),
             Route(f"{FILES}/{{name}}", self.file, methods=["GET"]),
             card_modules().route(),
         ]
@@ -105,6 +135,7 @@ class JudgingService:
             PostRoute("take", _take),
             PostRoute("guidelines", _guidelines),
             *history_routes.routes(),
+            *nugget_routes.routes(),
             *unit_routes.routes(),
         ]
 
@@ -147,22 +178,31 @@ class JudgingService:
             return FileResponse(path, media_type="application/pdf", headers={**PDF_HEADERS, "ETag": etag})
         return FileResponse(path, media_type=IMAGE_TYPES[path.suffix[1:]], headers=FILE_HEADERS)
 
-    def _endpoint(self, route: PostRoute) -> Callable[[Request], Awaitable[Response]]:
+    def _endpoint(self, path: str) -> Callable[[Request], Awaitable[Response]]:
         """An endpoint that needs a valid token of an open session and a JSON object, and answers with one."""
 
-        @open_to(route.roles)
+        @open_to(self._posts[path].roles)
         async def endpoint(request: Request) -> Response:
             try:
                 bearer = self.tokens.read_token(request.headers.get(TOKEN_HEADER))
                 if bearer is None:
                     raise RequestError("the judging token is missing or has expired", 401)
+                service = self._find(request.path_params.get("task"))
+                route = service._posts[path]
                 work = partial(_answer, route, bearer, await read_json(request))
-                answer, timing = await self._threads[route.thread].run(work)
+                answer, timing = await service._threads[route.thread].run(work)
                 return JSONResponse(answer, headers={"Server-Timing": timing})
             except (RequestError, CleverdonError) as error:
                 return _refusal(error)
 
         return endpoint
+
+    def _find(self, task: str | None) -> JudgingService:
+        """Return the service of a task, or this one for None; raise :class:`RequestError` if it has no campaign."""
+        service = self if task is None else self._tasks.get(task)
+        if service is None or not service.exists:
+            raise RequestError("this task is not prepared", 404)
+        return service
 
 
 def _refusal(error: RequestError | CleverdonError) -> Response:
@@ -197,7 +237,7 @@ def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campai
 
 def _checked(route: PostRoute, payload: Payload, campaign: Campaign, annotator: str) -> dict[str, Any]:
     """Check a request by its type; its decisions are saved even if there is an error in another field."""
-    kind = wire.ROUTES[route.path].request
+    kind = ROUTES[route.path].request
     try:
         return cast(dict[str, Any], fields.check(kind, payload))
     except RequestError:
@@ -212,42 +252,57 @@ def _topics(campaign: Campaign, annotator: str, request: wire.TopicsRequest) -> 
     standings = campaign.progress.topic_standings(annotator, last)
     without_text, first = campaign.store.pool.count_without_text(), campaign.recall.across_topics.pending()
     topics: list[wire.TopicPayload] = []
-    stages = stages_of(campaign)
+    questions: dict[str, int] = {}
+    form = topic_form(campaign)
     for topic in campaign.store.corpus.topic_records():
         query_id = topic.query_id
         if query_id in own:
             standing = standings[query_id]
             counts = {"pool": standing.goal, "judged": standing.done, "without_text": without_text.get(query_id, 0)}
-            topics.append(cast(wire.TopicPayload, {**topic_of(topic, stages), **counts}))
+            topics.append(cast(wire.TopicPayload, {**topic_of(topic, form), **counts}))
             if query_id in first:
                 topics[-1]["first"] = True
+            if form.are_answers:
+                topics[-1]["asks"] = questions.setdefault(topics[-1]["description"], len(questions))
+                topics[-1]["description"] = ""
     asked = request.get("questions", ())
     work = campaign.judging.topic_with_work(annotator, wait=False, questions=asked) if topics else None
-    return {"topics": topics, "last": last, "work": work}
+    answer: wire.TopicsAnswer = {"topics": topics, "last": last, "work": work}
+    if questions:
+        answer["questions"] = list(questions)
+    return answer
 
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, request: wire.SyncRequest) -> wire.SyncAnswer:
     if request.get("query_id") == FULL_TEXT and request.get("want") and campaign.settings.review() is not None:
-        campaign.review.advance()  # what was included meanwhile, on this card or another one
+        campaign.review.full_texts.advance()  # records included meanwhile, here or elsewhere
+    version = content_version(campaign)  # documents that are read later may be newer, never older
     answer, handed_out = save_and_hand_out(campaign, partial(_exchange, trainer, campaign, annotator, request))
     if handed_out is None:
         answer["progress"] = _progress(campaign, annotator, None)
         return answer
-    query_id, pairs = handed_out.query_id, handed_out.pairs
+    query_id = handed_out.query_id
     is_idle = query_id == TITLE_ABSTRACT and answer.get("next", "") is None and campaign.settings.review() is not None
-    if is_idle and campaign.review.advance():  # what was included last, also by others
+    if is_idle and campaign.review.full_texts.advance():  # records included last, also by others
         answer["next"] = campaign.judging.topic_with_work(annotator, exclude=[query_id], wait=False)
     if handed_out.needs_round:  # the judgements it learns from are on disk now
         trainer.request(query_id)
+    answer["version"] = version
+    if request.get("version", version) != version:
+        closed = set(answer["closed"])
+        held = [doc_id for doc_id in request.get("holding", ()) if doc_id not in closed]
+        answer["changed"] = held_documents(campaign, {query_id: held})
     # After the transaction: long texts take time, and other people's judgements must not wait.
-    answer["documents"] = document_payloads(campaign, pairs.documents, query_id)
-    for document in answer["documents"]:
-        if document["doc_id"] in pairs.qualification:
-            document["qualification"] = True
-        _add_label(document, handed_out.labels)
-    _add_said(campaign, annotator, query_id, answer["documents"], pairs.again)
+    answer["documents"] = _payloads(campaign, annotator, handed_out)
+    if campaign.settings.task() is not None:
+        answer["ahead"] = [
+            {"query_id": each.query_id, "documents": _payloads(campaign, annotator, each), "all": each.is_all}
+            for each in handed_out.ahead
+        ]
     if request.get("recent"):
         answer["recent"] = _recent(campaign, annotator, query_id)
+    for saved in handed_out.saved - {query_id}:  # decided before the card went on to this topic
+        campaign.progress.standings(annotator, saved)
     answer["progress"] = _progress(campaign, annotator, query_id)
     return answer
 
@@ -259,8 +314,14 @@ class _HandedOut(NamedTuple):
     pairs: NextPairs
     labels: dict[str, wire.MachineLabel]
     """Machine labels to show with the documents."""
-    needs_round: bool
+    needs_round: bool = False
     """True if the topic's model needs a new round."""
+    is_all: bool = False
+    """True if the topic has no other documents for the annotator."""
+    ahead: Sequence[_HandedOut] = ()
+    """Documents of the topics that come next."""
+    saved: frozenset[str] = frozenset()
+    """Topics of the decisions that were saved."""
 
 
 class _Round(NamedTuple):
@@ -281,24 +342,25 @@ def _exchange(
     trainer: Trainer, campaign: Campaign, annotator: str, request: wire.SyncRequest
 ) -> tuple[wire.SyncAnswer, _HandedOut | None]:
     """Save judgements, then hand out the next pairs of a topic unless the request names none."""
-    answer = _save(campaign, annotator, request)
+    answer, topics = _save(campaign, annotator, request)
     if request.get("leave"):
         campaign.judging.leave(annotator)
         return answer, None
     query_id = request.get("query_id")
     if query_id is None:
         return answer, None
-    return answer, _hand_out(trainer, campaign, annotator, query_id, request, answer)
+    handed_out = _hand_out(trainer, campaign, annotator, query_id, request, answer)
+    return answer, handed_out._replace(saved=frozenset(topics))
 
 
-def _save(campaign: Campaign, annotator: str, request: wire.SyncRequest) -> wire.SyncAnswer:
-    """Save the judgements and skips of a request."""
+def _save(campaign: Campaign, annotator: str, request: wire.SyncRequest) -> tuple[wire.SyncAnswer, set[str]]:
+    """Save the judgements and skips of a request; return the answer, and the topics of the judgements."""
     decisions = request.get("decisions", ())
     readable, refused = fields.read_decisions(decisions, wire.JudgementDecision, Judgement, annotator)
-    result = campaign.judging.judge_many(readable, leased_only=True)
+    result = campaign.judging.judge_many(_within_answers(campaign, readable), leased_only=True)
     skips = [(pair["query_id"], pair["doc_id"]) for pair in request.get("skips", ())]
     campaign.judging.skip_handed_out(annotator, skips)
-    return {
+    answer: wire.SyncAnswer = {
         "saved": result.saved,
         "refused": fields.refusals(refused + result.refused),
         "documents": [],
@@ -307,6 +369,19 @@ def _save(campaign: Campaign, annotator: str, request: wire.SyncRequest) -> wire
         "feedback": [_feedback(campaign, each) for each in result.feedback],
         "progress": {"all": {"judged": 0, "pool": 0}},  # counted after the transaction
     }
+    return answer, {judgement.query_id for judgement in readable}
+
+
+def _within_answers(campaign: Campaign, judgements: list[Judgement]) -> list[Judgement]:
+    """Leave out passages outside the text of the answer, so that a malformed passage loses no judgement."""
+    marked = {each.query_id for each in judgements if each.passages}
+    if not marked or campaign.settings.task() is None:
+        return judgements
+    ends = campaign.corpus.view.answer_lengths(marked)
+    return [
+        each._replace(passages=tuple(place for place in each.passages if place[1] <= ends.get(each.query_id, 2**53)))
+        for each in judgements
+    ]
 
 
 def _hand_out(
@@ -345,8 +420,29 @@ def _hand_out(
             annotator, query_id, tried, topics, wait=False, questions=asked
         )
         answer["budget"] = campaign.progress.budget.used_up(query_id)
+        if campaign.settings.task() is not None:
+            answer["goes_on"] = True
+    ahead: list[_HandedOut] = []
+    held = request.get("ahead", [])
+    room = min(count, MOST_WANTED - len(held)) - len(pairs.documents)
+    if campaign.settings.task() is not None and room > 0 and pairs.first is None and pairs.order is None:
+        following = campaign.judging.following_pairs(annotator, [query_id, *held], room, MOST_WANTED, client=card)
+        for topic, later in following.items():
+            labels = _show_labels(campaign, annotator, topic, [document.doc_id for document in later.documents])
+            ahead.append(_HandedOut(topic, later, labels, is_all=len(later.documents) < MOST_WANTED))
     labels = _show_labels(campaign, annotator, query_id, [document.doc_id for document in pairs.documents])
-    return _HandedOut(query_id, pairs, labels, needs_round)
+    return _HandedOut(query_id, pairs, labels, needs_round, ahead=ahead)
+
+
+def _payloads(campaign: Campaign, annotator: str, handed_out: _HandedOut) -> list[wire.DocumentPayload]:
+    query_id, pairs = handed_out.query_id, handed_out.pairs
+    payloads = document_payloads(campaign, pairs.documents, query_id)
+    for document in payloads:
+        if document["doc_id"] in pairs.qualification:
+            document["qualification"] = True
+        _add_label(document, handed_out.labels)
+    _add_said(campaign, annotator, query_id, payloads, pairs.again)
+    return payloads
 
 
 def _check_round(

@@ -15,8 +15,14 @@ from typing import Any, ClassVar, NamedTuple, cast
 import pandas as pd
 
 from annotate.auth.roles import JUDGES, MANAGERS
-from annotate.card.server import fields, wire
-from annotate.card.server.document_payload import FIELD_CAP, document_payloads
+from annotate.card.server import fields, unit_wire, wire
+from annotate.card.server.document_payload import (
+    FIELD_CAP,
+    TEXT_CAP,
+    content_version,
+    document_payloads,
+    held_documents,
+)
 from annotate.card.server.handlers import (
     PostRoute,
     Row,
@@ -24,7 +30,7 @@ from annotate.card.server.handlers import (
     logged_text,
     said_judgement,
     save_and_hand_out,
-    stages_of,
+    topic_form,
     topic_words,
     wire_answers,
 )
@@ -63,11 +69,11 @@ class Exchange(NamedTuple):
     result: JudgeResult
     task: wire.Task
     """The campaign's task now."""
-    units: Sequence[wire.Unit] = ()
+    units: Sequence[unit_wire.Unit] = ()
     closed: Sequence[str] = ()
     exhausted: bool = False
-    progress: wire.UnitProgress | None = None
-    plans: dict[str, wire.Plan] | None = None
+    progress: unit_wire.UnitProgress | None = None
+    plans: dict[str, unit_wire.Plan] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,40 +90,51 @@ class UnitRoutes(ABC):
     most_units: ClassVar[int]  # handed out at once
     thread: ClassVar[str] = "judging"
     roles: ClassVar[tuple[Role, ...]] = JUDGES
+    cap: ClassVar[int] = TEXT_CAP
 
-    def sync(self, request: wire.UnitSyncRequest) -> wire.UnitSyncAnswer:
+    def sync(self, request: unit_wire.UnitSyncRequest) -> unit_wire.UnitSyncAnswer:
         """Take decisions, then hand out units."""
+        version = content_version(self.campaign)  # documents that are read later may be newer, never older
         sent = request.get("decisions", ())
         readable, refused = fields.read_decisions(sent, self.decision, self.record, self.annotator)
         done = self.exchange(readable, min(max(request.get("want", 0), 0), self.most_units), request)
-        answer: wire.UnitSyncAnswer = {
+        answer: unit_wire.UnitSyncAnswer = {
             "task": done.task,
             "saved": done.result.saved,
             "refused": fields.refusals(refused + done.result.refused),
             "units": [*done.units],
             "closed": [*done.closed],
             "exhausted": done.exhausted,
+            "version": version,
         }
         if done.progress is not None:
             answer["progress"] = done.progress
         if done.plans is not None:
             answer["plans"] = done.plans
+        if request.get("version", version) != version:
+            closed = set(done.closed)
+            held = self.held_documents([name for name in request.get("holding", ()) if name not in closed])
+            answer["changed"] = held_documents(self.campaign, held, self.cap)
         return answer
 
-    def recent(self, request: wire.UnitRecentRequest) -> wire.UnitRecentAnswer:
+    def recent(self, request: unit_wire.UnitRecentRequest) -> unit_wire.UnitRecentAnswer:
         """Return the annotator's latest decisions."""
         return {"decisions": self.latest(min(max(request.get("limit", 20), 1), MOST_RECENT))}
 
     @abstractmethod
-    def exchange(self, decisions: list[Any], want: int, request: wire.UnitSyncRequest) -> Exchange:
+    def exchange(self, decisions: list[Any], want: int, request: unit_wire.UnitSyncRequest) -> Exchange:
         """Save decisions, and hand out up to `want` units."""
+
+    @abstractmethod
+    def held_documents(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the documents of held units by topic."""
 
     @abstractmethod
     def latest(self, limit: int) -> list[Any]:
         """Return the annotator's latest decisions with titles, newest first."""
 
     @abstractmethod
-    def unit(self, request: wire.UnitRequest) -> wire.Unit:
+    def unit(self, request: unit_wire.UnitRequest) -> unit_wire.Unit:
         """Return one unit, to decide it again."""
 
 
@@ -125,8 +142,15 @@ class TopicTask(UnitRoutes):
     """A task whose units are topics."""
 
     most_units = 12
+    cap = UNIT_CAP
 
-    def exchange(self, decisions: list[Any], want: int, request: wire.UnitSyncRequest) -> Exchange:
+    def held_documents(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the documents of held topics."""
+        state = self.campaign.judging.topic_tasks.state()
+        own = [name for name in names if self.campaign.judging.topic_tasks.may_see(self.annotator, name)]
+        return {query_id: list(state.documents(query_id)) for query_id in own}
+
+    def exchange(self, decisions: list[Any], want: int, request: unit_wire.UnitSyncRequest) -> Exchange:
         """Save decisions, and hand out topics while this is the campaign's task."""
         campaign, annotator, holding = self.campaign, self.annotator, request.get("holding", [])
 
@@ -140,7 +164,7 @@ class TopicTask(UnitRoutes):
 
         result, task, topics = save_and_hand_out(campaign, save_and_choose)
         count = campaign.judging.topic_tasks.progress(annotator)
-        progress: wire.UnitProgress = {"done": count.done, "goal": count.goal}
+        progress: unit_wire.UnitProgress = {"done": count.done, "goal": count.goal}
         if topics is None:
             return Exchange(result, task, exhausted=True, progress=progress)
         still_held = [query_id for query_id in holding if query_id not in set(topics.closed)]
@@ -159,7 +183,7 @@ class TopicTask(UnitRoutes):
         topics = self.campaign.store.corpus.topic_words([each["query_id"] for each in past])
         return [each | {"title": cut(topics[each["query_id"]]["title"], FIELD_CAP)} for each in past]
 
-    def unit(self, request: wire.UnitRequest) -> wire.Unit:
+    def unit(self, request: unit_wire.UnitRequest) -> unit_wire.Unit:
         """Return a topic that is or was the annotator's."""
         query_id = request["unit"]
         if not self.campaign.judging.topic_tasks.may_see(self.annotator, query_id):
@@ -167,17 +191,17 @@ class TopicTask(UnitRoutes):
         (unit,) = self.units([query_id], query_id)
         return unit
 
-    def units(self, query_ids: list[str], first: str | None, *, fresh: bool = False) -> list[wire.Unit]:
+    def units(self, query_ids: list[str], first: str | None, *, fresh: bool = False) -> list[unit_wire.Unit]:
         """Return topics with their documents; `first` is the first topic in hand, `fresh` ones have no decision yet."""
-        topics, stages = self.campaign.store.corpus.topic_words(query_ids), stages_of(self.campaign)
-        return [self.topic_unit(topic_words(topics[query_id], stages), first, fresh) for query_id in query_ids]
+        topics, form = self.campaign.store.corpus.topic_words(query_ids), topic_form(self.campaign)
+        return [self.topic_unit(topic_words(topics[query_id], form), first, fresh) for query_id in query_ids]
 
     def documents(self, query_id: str, doc_ids: Sequence[str]) -> list[wire.DocumentPayload]:
         """Return the payloads of a topic's documents."""
         documents = self.campaign.store.corpus.documents(doc_ids)
         return document_payloads(self.campaign, [documents[doc_id] for doc_id in doc_ids], query_id, UNIT_CAP)
 
-    def plan(self, query_id: str, first: str | None) -> wire.Plan | None:
+    def plan(self, query_id: str, first: str | None) -> unit_wire.Plan | None:
         """Return the plan of a topic, if the task has one."""
         return None
 
@@ -190,20 +214,20 @@ class TopicTask(UnitRoutes):
         """Return the annotator's decisions, oldest first."""
 
     @abstractmethod
-    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> wire.Unit:
+    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> unit_wire.Unit:
         """Return a topic with its documents."""
 
 
 class Lists(TopicTask):
     """Lists: select the documents that answer a topic."""
 
-    name, decision, record = "list", wire.ListDecision, Choice
+    name, decision, record = "list", unit_wire.ListDecision, Choice
 
     def save(self, decisions: list[Choice]) -> JudgeResult:
         """Save choices."""
         return self.campaign.judging.topic_tasks.choose(decisions, handed_out_only=True)
 
-    def past(self, query_id: str | None = None, last: int | None = None) -> list[wire.PastListDecision]:
+    def past(self, query_id: str | None = None, last: int | None = None) -> list[unit_wire.PastListDecision]:
         """Return the annotator's choices, oldest first."""
         choices = self.campaign.store.topic_tasks.choices(annotator=self.annotator, query_id=query_id, last=last)
         return [
@@ -211,7 +235,7 @@ class Lists(TopicTask):
             for row in choices.to_dict("records")
         ]
 
-    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> wire.ListUnit:
+    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> unit_wire.ListUnit:
         """Return a topic with its documents: where there is a decision, those shown with it."""
         query_id = topic["query_id"]
         former = None if fresh else next(iter(self.past(query_id)), None)
@@ -222,13 +246,13 @@ class Lists(TopicTask):
 class Preferences(TopicTask):
     """Preferences: compare a topic's documents, two at a time."""
 
-    name, decision, record = "preference", wire.PreferenceDecision, Preference
+    name, decision, record = "preference", unit_wire.PreferenceDecision, Preference
 
     def save(self, decisions: list[Preference]) -> JudgeResult:
         """Save preferences."""
         return self.campaign.judging.topic_tasks.prefer(decisions, handed_out_only=True)
 
-    def past(self, query_id: str | None = None, last: int | None = None) -> list[wire.PastPreferenceDecision]:
+    def past(self, query_id: str | None = None, last: int | None = None) -> list[unit_wire.PastPreferenceDecision]:
         """Return the annotator's preferences, oldest first."""
         preferences = self.campaign.store.topic_tasks.preferences(
             annotator=self.annotator, query_id=query_id, last=last
@@ -238,7 +262,7 @@ class Preferences(TopicTask):
             for row in preferences.to_dict("records")
         ]
 
-    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> wire.PreferenceUnit:
+    def topic_unit(self, topic: wire.TopicWords, first: str | None, fresh: bool) -> unit_wire.PreferenceUnit:
         """Return a topic with its documents and its plan."""
         query_id = topic["query_id"]
         plan = self.plan(query_id, first)
@@ -246,7 +270,7 @@ class Preferences(TopicTask):
         documents = self.documents(query_id, self.campaign.judging.topic_tasks.state().documents(query_id))
         return {"topic": topic, "documents": documents, "plan": plan, "former": former}
 
-    def plan(self, query_id: str, first: str | None) -> wire.Plan:
+    def plan(self, query_id: str, first: str | None) -> unit_wire.Plan:
         """Return the next comparisons of a topic; more of them for the first topic in hand."""
         deep = AHEAD if self.campaign.settings.judging_page().preference_size <= LONG else AHEAD_OF_LONG
         depth = deep if query_id == first else AHEAD_OF_OTHERS
@@ -254,7 +278,7 @@ class Preferences(TopicTask):
         return {"next": _comparison(ahead), "done": plan.done, "expected": plan.expected}
 
 
-def _comparison(ahead: Lookahead) -> wire.PlannedComparison:
+def _comparison(ahead: Lookahead) -> unit_wire.PlannedComparison:
     if ahead.pair is None or not ahead.then:
         return {"pair": ahead.pair}
     return {"pair": ahead.pair, "then": {kind: _comparison(after) for kind, after in ahead.then.items()}}
@@ -267,11 +291,11 @@ class Adjudications(UnitRoutes):
     is `due`.
     """
 
-    name, decision, record = "adjudication", wire.AdjudicationDecision, Judgement
+    name, decision, record = "adjudication", unit_wire.AdjudicationDecision, Judgement
     most_units = 36
     thread, roles = "adjudicating", MANAGERS
 
-    def exchange(self, decisions: list[Judgement], want: int, request: wire.UnitSyncRequest) -> Exchange:
+    def exchange(self, decisions: list[Judgement], want: int, request: unit_wire.UnitSyncRequest) -> Exchange:
         """Save adjudications, and hand out pairs."""
         # Saved before the names of pairs are read, so that no error in them loses a decision.
         result = self.campaign.judging.adjudication.adjudicate(decisions)
@@ -291,8 +315,15 @@ class Adjudications(UnitRoutes):
         fresh.sort(key=lambda pair: pair in self.held)
         self.held.update(dict.fromkeys((*own, *fresh[:want]), (self.annotator, time.monotonic() + HELD_FOR)))
         closed = [name for name, pair in zip(holding, pairs, strict=True) if pair not in open_now]
-        progress: wire.UnitProgress = {"done": int(chosen["ended"].sum()), "goal": len(chosen)}
+        progress: unit_wire.UnitProgress = {"done": int(chosen["ended"].sum()), "goal": len(chosen)}
         return Exchange(result, self.name, self.units(fresh[:want]), closed, len(fresh) <= want, progress)
+
+    def held_documents(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Return the documents of held pairs by topic."""
+        held: dict[str, list[str]] = {}
+        for query_id, doc_id in map(_pair, names):
+            held.setdefault(query_id, []).append(doc_id)
+        return held
 
     def _release(self) -> None:
         """End this annotator's reservations; those of others that are over are forgotten."""
@@ -300,7 +331,7 @@ class Adjudications(UnitRoutes):
         for pair in [pair for pair, (who, until) in self.held.items() if who == self.annotator or until < now]:
             del self.held[pair]
 
-    def latest(self, limit: int) -> list[wire.PastAdjudication]:
+    def latest(self, limit: int) -> list[unit_wire.PastAdjudication]:
         """Return the manager's latest adjudications with the titles of their documents, newest first."""
         marks = MARKS if self.campaign.settings.review() is not None else ()
         adjudications = self.campaign.log.adjudications(self.annotator, without=marks).iloc[::-1].head(limit)
@@ -308,7 +339,7 @@ class Adjudications(UnitRoutes):
         rows = adjudications.to_dict("records")
         return [_adjudication(row) | {"title": cut(titles[row["doc_id"]], FIELD_CAP)} for row in rows]
 
-    def unit(self, request: wire.UnitRequest) -> wire.Unit:
+    def unit(self, request: unit_wire.UnitRequest) -> unit_wire.Unit:
         """Return a pair, open or not."""
         query_id, doc_id = _pair(request["unit"])
         corpus = self.campaign.store.corpus
@@ -316,21 +347,22 @@ class Adjudications(UnitRoutes):
             raise RequestError(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
         return self.units([(query_id, doc_id)])[0]
 
-    def units(self, pairs: Sequence[PairIds]) -> list[wire.AdjudicationUnit]:
+    def units(self, pairs: Sequence[PairIds]) -> list[unit_wire.AdjudicationUnit]:
         """Return pairs with all annotators' judgements."""
         topics = self.campaign.store.corpus.topic_words(sorted({query_id for query_id, _ in pairs}))
-        stages = stages_of(self.campaign)
+        form = topic_form(self.campaign)
         documents = self.campaign.store.corpus.documents([doc_id for _, doc_id in pairs])
-        units: list[wire.AdjudicationUnit] = []
+        units: list[unit_wire.AdjudicationUnit] = []
         for query_id, doc_id in pairs:
             document = documents[doc_id]
             log = self.campaign.store.judgements.table(query_id=query_id, doc_id=doc_id)
             own = log[(log["counts_as"] == "adjudication") & (log["annotator"] == self.annotator)]
             opinions = list_opinions(log, query_id, doc_id).to_dict("records")
-            text = self.campaign.corpus.view.shown(document).text if any(row["passages"] for row in opinions) else ""
+            marked = any(row["passages"] for row in opinions)
+            text = self.campaign.corpus.view.marked(query_id, document).text if marked else ""
             units.append(
                 {
-                    "topic": topic_words(topics[query_id], stages),
+                    "topic": topic_words(topics[query_id], form),
                     "documents": document_payloads(self.campaign, [document], query_id),
                     "opinions": [_opinion(row, text) for row in opinions],
                     "former": next(map(_adjudication, own.to_dict("records")), None),
@@ -346,7 +378,7 @@ def _queue(campaign: Campaign, _version: Hashable) -> pd.DataFrame:
     return queue[~queue["held_back"]]
 
 
-def _opinion(row: Row, text: str) -> wire.Opinion:
+def _opinion(row: Row, text: str) -> unit_wire.Opinion:
     """One annotator's judgement; `text` is the document's."""
     more = {
         "annotator": row["annotator"],
@@ -354,18 +386,18 @@ def _opinion(row: Row, text: str) -> wire.Opinion:
         "seconds": None if pd.isna(row["seconds"]) else round(float(row["seconds"]), 1),
         "judged_at": logged_text(row, "judged_at"),
     }
-    return cast(wire.Opinion, {**said_judgement(row), **more})
+    return cast(unit_wire.Opinion, {**said_judgement(row), **more})
 
 
-def _adjudication(row: Row) -> wire.PastAdjudication:
+def _adjudication(row: Row) -> unit_wire.PastAdjudication:
     grade = {"doc_id": row["doc_id"], "kind": row["kind"], "relevance": logged_grade(row)}
-    past = cast(wire.PastAdjudication, {**_past(row), **grade})
+    past = cast(unit_wire.PastAdjudication, {**_past(row), **grade})
     if row["answers"]:
         past["answers"] = wire_answers(row["answers"])
     return past
 
 
-def _past(row: Row) -> wire.PastDecision:
+def _past(row: Row) -> unit_wire.PastDecision:
     """Fields that all decisions in a log have."""
     return {
         "uuid": logged_text(row, "uuid"),
@@ -392,20 +424,20 @@ def _pair(name: str) -> PairIds:
 
 
 def _sync(
-    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: wire.UnitSyncRequest
-) -> wire.UnitSyncAnswer:
+    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: unit_wire.UnitSyncRequest
+) -> unit_wire.UnitSyncAnswer:
     return task(campaign, annotator, held).sync(request)
 
 
 def _recent(
-    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: wire.UnitRecentRequest
-) -> wire.UnitRecentAnswer:
+    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: unit_wire.UnitRecentRequest
+) -> unit_wire.UnitRecentAnswer:
     return task(campaign, annotator, held).recent(request)
 
 
 def _unit(
-    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: wire.UnitRequest
-) -> wire.Unit:
+    task: type[UnitRoutes], held: Held, campaign: Campaign, annotator: str, request: unit_wire.UnitRequest
+) -> unit_wire.Unit:
     return task(campaign, annotator, held).unit(request)
 
 

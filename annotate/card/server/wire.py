@@ -1,9 +1,12 @@
-"""Wire format of the cards and their routes: the one definition of every request and answer.
+"""Wire format of the cards and their routes: with its neighbours, the one definition of every request and answer.
 
 All routes are POST with a JSON object, below :data:`~annotate.card.server.document_payload.PREFIX`; the header
 ``X-Cleverdon-Token`` names the annotator. Any other status than 200 comes with an :class:`ErrorAnswer`: after 401 the
-card asks ``token`` for a new token, after 503 it keeps its decisions and tries again. :data:`ROUTES` has the types of
-each route, by which requests are checked (:mod:`.fields`) before a handler gets them.
+card asks ``token`` for a new token, after 503 it keeps its decisions and tries again. :data:`.route_types.ROUTES` has
+the types of each route, by which requests are checked (:mod:`.fields`) before a handler gets them.
+
+Here are the types of judging with grades, and those that several routes share. :mod:`.history_wire`,
+:mod:`.nugget_wire` and :mod:`.unit_wire` have the types of the routes in ``history_routes.py`` and so on.
 
 Places and lengths are code points, durations seconds, points in time ISO 8601. ``query_id`` and ``doc_id`` are the
 campaign's own ids, a uuid is made by the card. The comment after a field becomes its JSDoc in
@@ -15,10 +18,10 @@ refuses requests with longer lists than :class:`Most` allows; a card sends the r
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict, get_args
+from typing import Annotated, Literal, NamedTuple, NotRequired, TypedDict
 
 from annotate.card.server.lenient import read_flag, read_note, read_passages, read_seconds, read_source
-from collection.core.records import ChoiceKind, Kind, PreferenceKind
+from collection.core.records import Kind
 
 Payload = Mapping[str, object]  # a request as it came, unchecked
 UnitTaskName = Literal["list", "preference", "adjudication"]
@@ -116,6 +119,20 @@ class SaidJudgement(SaidGrade):
     answers: NotRequired[Answers]  # To further questions, if there are any.
 
 
+class AnswerAround(TypedDict):
+    """The answer around a sentence whose support is judged."""
+
+    sentences: list[str]
+    at: int  # Number of the judged sentence, from 0.
+
+
+class ListedNugget(TypedDict):
+    """A nugget of an answer, as a document of the task of nugget assignment."""
+
+    doc_id: str
+    title: str
+
+
 class DocumentPayload(TypedDict):
     """A document as the annotator sees it, without a word on how it came into the pool."""
 
@@ -129,10 +146,15 @@ class DocumentPayload(TypedDict):
     metadata: Mapping[str, object]  # The document's other fields.
     images: list[Image]
     pdf: NotRequired[Pdf]
+    no_text: NotRequired[str]  # Message shown instead of an empty text.
     no_pdf: NotRequired[str]  # Full text without a PDF file: address of the publication, or "".
     excerpts: list[tuple[int, int, str]] | None  # Of a folded long text, in order: start and end in the whole, words.
     terms: list[tuple[int, int]]  # Places of the topic's words in what is sent, in order and apart; at most 5,000.
     title_terms: list[tuple[int, int]]  # The same for the title.
+    sentences: NotRequired[list[tuple[int, int]]]  # For a nugget: start and end of each sentence in `text`, the answer.
+    nuggets: NotRequired[list[ListedNugget]]  # For a nugget: all nuggets of the answer, in their order.
+    answer: NotRequired[AnswerAround]  # For a cited document.
+    best: NotRequired[list[tuple[int, int]]]  # For a cited document: passages that match the sentence, best first.
     qualification: NotRequired[bool]  # Everybody judges this document for the topic.
     label: NotRequired[MachineLabel]  # Only if the manager shows labels; the server records that it was seen.
     said: NotRequired[SaidJudgement | None]  # The annotator's judgement: it is to be completed, or was asked for.
@@ -152,11 +174,18 @@ class TopicField(TypedDict):
     text: str
 
 
+class HeldDocument(DocumentPayload):
+    """Current content of a document that the card holds."""
+
+    query_id: str
+
+
 class Topic(TypedDict):
     """A topic."""
 
     query_id: str
     title: str
+    stage: NotRequired[str]  # Name of the stage in lists of topics; only in a review.
     description: str
     narrative: str
     turns: NotRequired[list[TopicTurn]]  # Oldest first.
@@ -170,6 +199,7 @@ class TopicPayload(Topic):
     judged: int
     without_text: int  # Pooled documents that are held back until their text is imported.
     first: NotRequired[bool]  # Judged before the others, because it calibrates the stopping rule.
+    asks: NotRequired[int]  # For answers and sentences: place of the shared description in `questions`.
 
 
 class TopicWords(Topic):
@@ -212,35 +242,6 @@ class JudgementDecision(Decision):
     passages: Annotated[list[tuple[int, int]], Most(100), PASSAGES]  # The server leaves out further ones.
 
 
-class ListDecision(Decision):
-    """The documents chosen from a list."""
-
-    kind: ChoiceKind
-    shown: Annotated[list[str], SHOWN]  # Ids in display order; empty for "undone".
-    chosen: Annotated[list[str], CHOSEN]  # Empty for "chosen" means none of these.
-
-
-class PreferenceDecision(Decision):
-    """The better one of two documents, which may be named the other way round than in the plan."""
-
-    kind: PreferenceKind
-    left: str
-    right: str
-
-
-class AdjudicationDecision(Decision):
-    """An adjudicated grade.
-
-    Refused if another manager has adjudicated the pair meanwhile, if annotators do not differ on it, or if its document
-    has no text yet.
-    """
-
-    doc_id: str
-    kind: Kind
-    relevance: int | None  # Null unless `kind` is "graded".
-    answers: NotRequired[Answers]  # To further questions; [] confirms that no tag applies.
-
-
 class Refused(TypedDict):
     """A decision that was not saved, and why."""
 
@@ -261,6 +262,7 @@ class TopicsAnswer(TypedDict):
     """The annotator's topics in the campaign's order."""
 
     topics: list[TopicPayload]
+    questions: NotRequired[list[str]]  # Descriptions that several topics share.
     last: str | None  # The topic of the annotator's newest judgement.
     work: str | None  # The first topic that has documents for them.
 
@@ -280,6 +282,8 @@ class SyncRequest(TypedDict):
     tried: NotRequired[Annotated[list[str], TRIED]]  # Topics that `next` must not name.
     questions: NotRequired[Annotated[list[str], NAMES]]  # Names of the further questions that the card asks.
     leave: NotRequired[bool]  # The annotator leaves the page: only save, and end what is reserved for them.
+    version: NotRequired[str]  # Version in the last response; "none" before the first.
+    ahead: NotRequired[Annotated[list[str], HELD]]  # Later topics whose documents the card holds, in order.
 
 
 class Progress(TypedDict):
@@ -314,6 +318,14 @@ class QualificationFeedback(TypedDict):
     note: str | None  # The adjudicator's.
 
 
+class TopicAhead(TypedDict):
+    """Documents of a later topic, so that it opens at once where topics follow each other."""
+
+    query_id: str
+    documents: list[DocumentPayload]
+    all: bool  # The topic has no other documents for the annotator.
+
+
 class SyncAnswer(TypedDict):
     """Saved decisions, and the next documents of the topic."""
 
@@ -324,6 +336,8 @@ class SyncAnswer(TypedDict):
     query_id: NotRequired[str]
     documents: list[DocumentPayload]
     closed: list[str]  # Those of `holding` that need no judgement any more, or that others have taken over.
+    version: NotRequired[str]  # Changes with the content of documents and with how they are shown.
+    changed: NotRequired[list[HeldDocument]]  # Documents of `holding`, if they may have changed since the version.
     first: NotRequired[str | None]  # A topic whose qualification set has to be judged before anything is handed out.
     order: NotRequired[list[str]]  # In the loop: all that is to be held from now on.
     model_round: NotRequired[int | None]  # In the loop: the round that the order is from.
@@ -332,6 +346,8 @@ class SyncAnswer(TypedDict):
     chooser: NotRequired[tuple[str, str]]  # In the loop: what chooses the next document; what it has learned from.
     across_topics: NotRequired[bool]  # In the loop: it chooses across topics, and the card changes topics often.
     next: NotRequired[str | None]  # Where the topic has nothing left: one that has, and is not in `tried`.
+    goes_on: NotRequired[bool]  # In tasks of generated answers: `next` opens without a request.
+    ahead: NotRequired[list[TopicAhead]]  # In these tasks: documents of topics after those of the request.
     budget: NotRequired[str]  # With `next`: the budget that is used up; "" if none is.
     recent: NotRequired[list[RecentJudgement]]  # Newest first.
     progress: SyncProgress
@@ -404,113 +420,7 @@ class GuidelinesAnswer(TypedDict):
     notes: dict[str, str]
 
 
-# --- the annotator's own judgements, near-duplicates, time and settings
-
-
-class HistoryRequest(TypedDict):
-    """Ask for the annotator's judgements that meet all conditions."""
-
-    query_id: NotRequired[str | None]
-    grade: NotRequired[int | str | None]  # Or "cannot judge" or "flagged".
-    words: NotRequired[Annotated[str | None, Longest(500)]]
-    before: NotRequired[Annotated[int | None, Whole(1)]]  # The id of the last entry that the card has.
-    limit: NotRequired[Annotated[int, Whole(1)]]
-
-
-class EarlierJudgement(TypedDict):
-    """A judgement that was replaced or undone."""
-
-    kind: Kind
-    relevance: int | None
-    judged_at: str
-    answers: NotRequired[Answers]  # To further questions, if there are any.
-
-
-class PastJudgement(SaidJudgement):
-    """A current judgement of the annotator."""
-
-    id: int
-    query_id: str
-    topic: str  # Its title.
-    doc_id: str
-    title: str
-    judged_at: str
-    former: list[EarlierJudgement]  # Of the same pair, newest first.
-
-
-class HistoryAnswer(TypedDict):
-    """Judgements, newest first; `more`: there are older ones."""
-
-    entries: list[PastJudgement]
-    more: bool
-
-
-class NearRequest(TypedDict):
-    """Ask for near-duplicates of documents among themselves and among the annotator's judged ones of the topic."""
-
-    query_id: str
-    doc_ids: Annotated[list[str], Most(50)]
-
-
-class NearDuplicate(TypedDict):
-    """A near-duplicate of a document."""
-
-    doc_id: str
-    title: str
-    similarity: float  # From 0 to 1.
-    said: SaidGrade | None
-
-
-class NearAnswer(TypedDict):
-    """Near-duplicates by document, the most similar first."""
-
-    near: dict[str, list[NearDuplicate]]
-    more: bool  # Some are not compared yet: ask again some seconds later.
-
-
-class TimeRequest(TypedDict):
-    """Ask for the annotator's working time."""
-
-    day: NotRequired[Annotated[str | None, TIME]]  # The start of their day, with its offset from UTC.
-
-
-class Work(TypedDict):
-    """A number of judgements, and the time at work and away, in words."""
-
-    judgements: int
-    active: str
-    away: str
-
-
-class TopicTime(TypedDict):
-    """A topic with the annotator's judgements, in words."""
-
-    query_id: str
-    title: str
-    words: str
-
-
-class TimeAnswer(TypedDict):
-    """The annotator's working time."""
-
-    today: Work
-    session: Work  # Without a long pause, until now.
-    since: str | None  # When the session began, if there is one.
-    pace: str
-    since_break: float  # Seconds at work since the last break of five minutes.
-    topics: list[TopicTime]  # Started ones first, finished ones last.
-    others: int  # Further topics.
-    left: str  # How much is left, and for how long.
-
-
-class SettingsRequest(TypedDict):
-    """Keep how the annotator has arranged the card."""
-
-    settings: Mapping[str, object]
-
-
-class SettingsAnswer(TypedDict):
-    """Nothing."""
+# --- tokens and errors
 
 
 class TokenRequest(TypedDict):
@@ -529,187 +439,3 @@ class ErrorAnswer(TypedDict):
     """Reason for which a request was refused, with the status."""
 
     error: str
-
-
-# --- lists, preferences and adjudication
-
-
-class PairFilter(TypedDict, total=False):
-    """Filter of the pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
-
-    why: str | None
-    query_id: str | None
-    distance: Annotated[int | None, Whole(0, 999)]
-    names: Annotated[list[str], NAMES]
-    question: str | None
-
-
-class UnitSyncRequest(TypedDict):
-    """Save decisions, then ask for units. Without wants and while reservations are young, only decisions are saved."""
-
-    decisions: NotRequired[
-        Annotated[list[Annotated[ListDecision | PreferenceDecision | AdjudicationDecision, UNREAD]], SENT]
-    ]
-    holding: NotRequired[Annotated[list[str], HELD]]  # Units that the card holds; the first is on screen.
-    want: NotRequired[int]
-    due: NotRequired[bool]  # Adjudication: answer `closed` and `progress` even if decisions are sent and nothing else.
-    filter: NotRequired[PairFilter | None]  # Adjudication.
-    leave: NotRequired[bool]  # As for grades.
-
-
-class PastDecision(TypedDict):
-    """The fields of the annotator's earlier decisions."""
-
-    uuid: str | None
-    query_id: str
-    reason: str | None
-    note: str | None
-    judged_at: str | None
-    title: NotRequired[str]  # Of a recent decision: that of its topic or, for adjudication, its document.
-
-
-class PastListDecision(PastDecision):
-    """The annotator's decision on a list."""
-
-    kind: ChoiceKind
-    shown: list[str]
-    chosen: list[str]
-
-
-class PastPreferenceDecision(PastDecision):
-    """The annotator's decision on two documents."""
-
-    kind: PreferenceKind
-    left: str
-    right: str
-
-
-class PastAdjudication(PastDecision):
-    """The manager's current adjudication of a pair."""
-
-    doc_id: str
-    kind: Kind
-    relevance: int | None
-    answers: NotRequired[Answers]  # To further questions, if there are any.
-
-
-class PlannedComparison(TypedDict):
-    """A comparison, and what follows each answer, so that no key waits for the network."""
-
-    pair: tuple[str, str] | None  # Left and right; null: the topic is decided.
-    then: NotRequired["dict[PreferenceKind, PlannedComparison]"]  # For left, right, equal, cannot judge; missing: ask.
-
-
-class Plan(TypedDict):
-    """The comparisons of a topic.
-
-    The plan of the first topic in hand looks some answers ahead, that of the others one. For decisions that it has not
-    sent yet, a card follows ``then[kind]`` from `next`; where that ends, it sends them and waits for the next plan.
-    """
-
-    next: PlannedComparison
-    done: int  # Pairs.
-    expected: int  # Pairs, an upper bound, which falls.
-
-
-class Opinion(SaidJudgement):
-    """One annotator's judgement of the pair."""
-
-    annotator: str
-    quotes: list[str]  # The texts of `passages`.
-    seconds: float | None
-    judged_at: str | None
-
-
-class ListUnit(TypedDict):
-    """A topic whose documents are chosen from; after a decision, the documents are those shown then."""
-
-    topic: TopicWords
-    documents: list[DocumentPayload]  # In display order, cut after 4,000 characters.
-    former: PastListDecision | None
-
-
-class PreferenceUnit(TypedDict):
-    """A topic whose documents are compared."""
-
-    topic: TopicWords
-    documents: list[DocumentPayload]  # Cut after 4,000 characters.
-    plan: Plan
-    former: list[PastPreferenceDecision]
-
-
-class AdjudicationUnit(TypedDict):
-    """A pair with its opinions, lowest grade first."""
-
-    topic: TopicWords
-    documents: list[DocumentPayload]  # One.
-    opinions: list[Opinion]
-    former: PastAdjudication | None
-
-
-Unit = ListUnit | PreferenceUnit | AdjudicationUnit
-
-
-class UnitProgress(TypedDict):
-    """Topics of the annotator, or pairs of the filter, without those whose document has no text."""
-
-    done: int
-    goal: int
-
-
-class UnitSyncAnswer(TypedDict):
-    """Saved decisions, and the next units; pairs that another manager holds come last."""
-
-    task: Task  # The campaign's now; if not the card's, the page has to be reloaded.
-    saved: list[str]
-    refused: list[Refused]
-    units: list[ListUnit | PreferenceUnit | AdjudicationUnit]
-    plans: NotRequired[dict[str, Plan]]  # Of topics with a saved decision and the first held; without decisions, all.
-    closed: list[str]  # Held units that need no decision or were taken over: drop those without work in progress.
-    exhausted: bool  # Nothing more is open to the annotator now.
-    progress: NotRequired[UnitProgress]  # Missing for adjudication where nothing but decisions was sent: see `due`.
-
-
-class UnitRecentRequest(TypedDict):
-    """Ask for the annotator's latest decisions."""
-
-    limit: NotRequired[int]
-
-
-class UnitRecentAnswer(TypedDict):
-    """Decisions with a title, newest first, without undone ones."""
-
-    decisions: list[PastListDecision] | list[PastPreferenceDecision] | list[PastAdjudication]
-
-
-class UnitRequest(TypedDict):
-    """Ask for a unit, to decide it again: a pair, or a topic that is or was the annotator's; 400 for any other."""
-
-    unit: str
-
-
-class RouteTypes(NamedTuple):
-    """The types of a route's request and answer."""
-
-    request: Any
-    answer: Any
-
-
-ROUTES = {
-    "topics": RouteTypes(TopicsRequest, TopicsAnswer),
-    "sync": RouteTypes(SyncRequest, SyncAnswer),
-    "document": RouteTypes(DocumentRequest, DocumentAnswer),
-    "why": RouteTypes(WhyRequest, WhyAnswer),
-    "search": RouteTypes(SearchRequest, SearchAnswer),
-    "take": RouteTypes(TakeRequest, DocumentPayload),
-    "guidelines": RouteTypes(GuidelinesRequest, GuidelinesAnswer),
-    "history": RouteTypes(HistoryRequest, HistoryAnswer),
-    "near": RouteTypes(NearRequest, NearAnswer),
-    "time": RouteTypes(TimeRequest, TimeAnswer),
-    "settings": RouteTypes(SettingsRequest, SettingsAnswer),
-    "token": RouteTypes(TokenRequest, TokenAnswer),
-    **{f"{task}/sync": RouteTypes(UnitSyncRequest, UnitSyncAnswer) for task in get_args(UnitTaskName)},
-    **{f"{task}/recent": RouteTypes(UnitRecentRequest, UnitRecentAnswer) for task in get_args(UnitTaskName)},
-    **{f"{task}/unit": RouteTypes(UnitRequest, Unit) for task in get_args(UnitTaskName)},
-}
-"""The routes of the judging cards, by path."""

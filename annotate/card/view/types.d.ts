@@ -2,14 +2,14 @@
 
 import type { Decision, Item, Kind, Notice, Place, Question } from "../core/types.js";
 import type { Own } from "../shell/arrangement.js";
+import type { DrawnDocument } from "./document/drawn_document.js";
 import type { Segment } from "./document/text.js";
 import type { View } from "./frame/view.js";
 
 export type * from "../core/types.js";
 export type { Card } from "../shell/card.js";
 export type { DocumentAnswer, FoundDocument, NearDuplicate, PastJudgement, TimeAnswer, TopicTime } from "../wire.d.ts";
-export type { DrawnDocument } from "./document/drawn_document.js";
-export type { Own, Segment, View };
+export type { DrawnDocument, Own, Segment, View };
 
 export interface GradeButton {
   grade: number;
@@ -53,6 +53,8 @@ export interface CardData {
   filter?: unknown;
   pair?: [queryId: string, docId: string] | null;
   picked?: string;
+  /** The name of the task of generated answers; missing elsewhere. */
+  task?: string;
   /** Words and phrases of the card in lower case -> their replacements; missing if there are none. */
   words?: Record<string, string>;
   /** Whether the person may open the report of a review. */
@@ -181,6 +183,8 @@ export interface Face {
   /** Noun for a number of decisions: judgement, choice, preference, adjudication. */
   noun: string;
   parts(view: View): Part[];
+  /** Parts that only some campaigns have. */
+  more?(view: View, drawn: DrawnDocument): Part[];
   scroller(view: View): Scroller;
   /** The unit that the page requests when it is opened; null for none. */
   requested(view: View, data: CardData, fresh: boolean): string | null;

@@ -59,9 +59,9 @@ def sign_out(everywhere: bool = False) -> None:
     """End this session, or all sessions of this person, and leave."""
     now = session.current()
     if everywhere:
-        now.campaign.people.accounts.end_sessions(now.annotator)
+        now.outer.people.accounts.end_sessions(now.annotator)
     else:
-        now.campaign.people.accounts.end_session(now.digest)
+        now.outer.people.accounts.end_session(now.digest)
     if _claims() is not None:
         st.logout()  # otherwise the provider would let the browser in again
     else:

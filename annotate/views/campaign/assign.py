@@ -14,12 +14,12 @@ from collection.core.records import sort_naturally
 PLACES = {"screen": "On screen", "ahead": "Loaded ahead", "work list": "In a work list"}
 
 campaign = session.current().campaign
-settings = campaign.settings.assignment()
+settings, words = campaign.settings.assignment(), widgets.words()
 
 st.title("Assign")
 topics = sort_naturally(campaign.store.corpus.topics())
 if topics.empty:
-    widgets.stop_with_next_step("Topics are assigned to annotators, and this campaign has none yet.")
+    widgets.stop_with_next_step(words.apply("Topics are assigned to annotators, and this campaign has none yet."))
 titles = dict(zip(topics["query_id"], topics["title"], strict=True))
 people = campaign.store.accounts.table()
 judges = people.loc[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool), "name"].tolist()
@@ -31,8 +31,10 @@ def rules() -> None:
     """Draw the settings of blind judging and reservations, and the order of pairs."""
     blind = st.toggle("Blind judging", settings.blind, key="blind")
     st.caption(
-        "Annotators see neither the judgements of others nor the runs that retrieved a document. If off, My judgements "
-        "shows both for pairs that the annotator has judged."
+        words.apply(
+            "Annotators see neither the judgements of others nor the runs that retrieved a document. If off, My "
+            "judgements shows both for pairs that the annotator has judged."
+        )
     )
     label, help = (
         "Reservation of a pair (minutes)",
@@ -47,7 +49,7 @@ def rules() -> None:
         {"blind": blind, "lease": lease}, settings, campaign.people.assignments.update, "Saved.", "save-rules"
     )
     draw_reservations()
-    st.subheader("Default order within a topic")
+    st.subheader(words.apply("Default order within a topic"))
     loop = campaign.settings.loop()
     st.write(f"**{MODES[loop.mode][0]}:** {widgets.sentence(describe_mode(loop.mode, loop.by))}")
     widgets.page_link("loop", "Change the default judging mode")
@@ -63,7 +65,7 @@ def draw_reservations() -> None:
     held = int((table["place"] != "ahead").sum())
     st.write(
         f"**{count(held, 'reservation')}** on screens and in work lists; {len(table) - held:,} loaded ahead, which "
-        "annotators without a document get."
+        f"{words.apply('annotators without a document')} get."
     )
     names = list(dict.fromkeys(table["annotator"]))
     who = st.selectbox("Annotator", ["Everybody", *names], key="reserved-by")
@@ -82,15 +84,16 @@ def draw_reservations() -> None:
         alt="Current reservations",
     )
     known = list(dict.fromkeys(shown["query_id"]))
-    topics = st.multiselect("Topics", known, key="reserved-of", placeholder="All topics")
+    topics = st.multiselect(words.apply("Topics"), known, key="reserved-of", placeholder=words.apply("All topics"))
     st.caption("A judgement of a released pair is kept, and counts unless others have judged the pair in the meantime.")
     whose = "all reservations" if who == "Everybody" else f"the reservations of {widgets.plain(who)}"
-    if st.button("Release", key="release", help=f"Releases {whose} in these topics."):
+    if st.button("Release", key="release", help=f"Releases {whose} in these {words.topics}."):
         with widgets.saving("Released."):
             campaign.people.assignments.release(None if who == "Everybody" else who, topics or None)
 
 
-overlap, by_topic, qualification, others = st.tabs(["Overlap", "Topics", "Qualification", "Blind judging and order"])
+tabs = ["Overlap", words.apply("Topics"), "Qualification", "Blind judging and order"]
+overlap, by_topic, qualification, others = st.tabs(tabs)
 with overlap:
     overlap_form.draw(titles, judges)
 with by_topic:

@@ -5,6 +5,7 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -14,11 +15,14 @@ from annotate.auth import session
 from annotate.views.campaign import removal_form
 from annotate.views.widgets import display, widgets
 from collection import formats
+from collection.campaign.answers.answer_archive import is_archive, other_files
+from collection.campaign.log.results import ImportReport
 from collection.core.characters import without_bidi
 from collection.core.errors import DATASET, CleverdonError, DoubtError
 from collection.core.phrases import count, join
 
-SEVERAL = ("documents", "runs")
+SEVERAL = ("documents", "runs", "answers")
+OF_ANSWERS = ("answers", "nuggets", "nugget_assignments", "support")
 LEFT = {
     "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
     "documents": (
@@ -33,8 +37,11 @@ LEFT = {
     ),
     "machine_labels": (
         "Machine labels",
-        "Grades by a language model, in the form of qrels. Stored as a label set, never as judgements.",
+        "Qrels, or a table with the labels of several judges. Stored as label sets, never as judgements. The page "
+        "Machine labels imports them with other names and grades.",
     ),
+    "answers": ("Generated answers", "JSONL of TREC RAG or RAGTIME, with citations."),
+    "nuggets": ("Nuggets", "JSONL of nuggets by topic, rubrics with weights, or a nugget bank."),
 }
 RIGHT = {
     "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
@@ -50,7 +57,14 @@ RIGHT = {
         "lists. Stored as "
         "judgements of these annotators.",
     ),
+    "collection": (
+        "Collection",
+        "ZIP of a collection that Cleverdon exported, read back with generated answers and their logs, or of a "
+        "collection in the form of BEIR.",
+    ),
     "costs": ("Run costs", "CSV or TSV with the columns run and latency_ms, price_usd, hardware, ..."),
+    "nugget_assignments": ("Nugget assignments", "JSONL with a grade for each answer and nugget. Stored like qrels."),
+    "support": ("Support", "JSONL with a grade for each sentence and document that it cites. Stored like qrels."),
 }
 # Column of a DuplicateRecord -> its header.
 DUPLICATES = {
@@ -113,6 +127,9 @@ if go:
     if not (dataset or any(uploads.values())):
         st.error("Choose at least one file, or enter a dataset.")
         st.stop()
+    if dataset and uploads["collection"]:
+        st.error("Choose a collection or enter a dataset, not both.")
+        st.stop()
     with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing files"):
         folder = Path(scratch)
 
@@ -126,18 +143,22 @@ if go:
                 written[-1].write_bytes(file.getbuffer())
             return written
 
+        def unpacked(path: Path) -> Path:
+            """Unpack an archive, and return the folder in it."""
+            (place := path.with_suffix("")).mkdir()
+            inside = formats.unpack_zip(path, place)
+            if inside == place:
+                return inside
+            (archives := folder / "archives").mkdir(exist_ok=True)
+            return inside.rename(free_path(archives / inside.name))  # messages name the folder in the archive
+
         def document_paths() -> list[Path]:
             """Files with many documents, and folders of files that are one document each."""
             tables, alone = [], folder / "uploads" / "documents"
-            for parent in (alone.parent, folder / "archives"):
-                parent.mkdir()
+            alone.parent.mkdir()
             for path in paths("documents"):
                 if path.suffix.lower() == ".zip":
-                    (unpacked := path.with_suffix("")).mkdir()
-                    inside = formats.unpack_zip(path, unpacked)
-                    if inside != unpacked:  # messages name the folder in the archive
-                        inside = inside.rename(free_path(folder / "archives" / inside.name))
-                    tables += formats.find_documents(inside)
+                    tables += formats.find_documents(unpacked(path))
                 elif formats.is_document(path) or formats.is_document_folder(path.parent):
                     alone.mkdir(exist_ok=True)
                     shutil.move(path, free_path(alone / path.name))
@@ -159,18 +180,34 @@ if go:
         def tell(what: str, done: int, total: int | None) -> None:
             line.text(f"{what} {done:,}" + (f" of {total:,}" if total else ""))
 
+        owner: dict[str, Any] = {"annotator": annotator or None, "by_people": by_people}
+        how: dict[str, Any] = {"replace": replace, "accept_doubts": accept}
+        singles: dict[str, Any] = {name: next(iter(paths(name)), None) for name in uploads if name not in SEVERAL}
+        of_answers: dict[str, Any] = {"answers": paths("answers")} | {
+            name: singles.pop(name) for name in OF_ANSWERS[1:]
+        }
+
+        collection: Path | str | None = f"{DATASET}{dataset}" if dataset else None
+        archive = singles.pop("collection")
+
+        def import_others() -> ImportReport:
+            files: dict[str, Any] = {"documents": document_paths(), "runs": paths("runs"), **singles}
+            if "collection" in of_answers:
+                for name, given in other_files(of_answers["collection"]).items():
+                    files[name] = files[name] or given
+            return campaign.imports.import_files(collection=collection, **files, **owner, **how, progress=tell)
+
         try:
-            report = campaign.imports.import_files(
-                collection=f"{DATASET}{dataset}" if dataset else None,
-                documents=document_paths(),
-                runs=paths("runs"),
-                annotator=annotator or None,
-                **{name: next(iter(paths(name)), None) for name in uploads if name not in SEVERAL},
-                replace=replace,
-                accept_doubts=accept,
-                by_people=by_people,
-                progress=tell,
-            )
+            if archive is not None:
+                place = unpacked(archive)
+                if is_archive(place):
+                    of_answers["collection"] = place
+                else:
+                    collection = place
+            if any(of_answers.values()):
+                report = campaign.answers.import_files(**of_answers, **owner, **how, others=import_others)
+            else:
+                report = import_others()
         except CleverdonError as error:
             line.empty()
             st.error(f"**Nothing was imported.** {widgets.plain(without_folder(str(error)))}")

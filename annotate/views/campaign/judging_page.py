@@ -10,7 +10,7 @@ from collection.campaign.settings.judging_settings import FORMS, TASKS
 from collection.core.characters import without_bidi
 from collection.core.phrases import count
 
-campaign = session.current().campaign
+campaign, words = session.current().campaign, widgets.words()
 settings = campaign.settings.judging_page()
 LONG = {
     "whole": ("In full", "Annotators see the whole text."),
@@ -28,24 +28,31 @@ def number(label: str, name: str, least: int, most: int, help: str | None = None
 
 st.title("Judging page")
 description = TASKS[settings.task][1]
-st.write(f"Annotators {description[0].lower()}{description[1:]} Changes appear when they next open or reload the page.")
-widgets.documentation_link("how-to/lists-and-preferences", "Grades, lists or preferences?")
+is_fixed = campaign.settings.task() is not None  # people grade generated answers, in neither lists nor preferences
+if is_fixed:
+    st.write("Changes appear when annotators next open or reload the page.")
+else:
+    st.write(
+        f"Annotators {description[0].lower()}{description[1:]} Changes appear when they next open or reload the page."
+    )
+    widgets.documentation_link("how-to/lists-and-preferences", "Grades, lists or preferences?")
 wanted: dict[str, object] = {}
 with st.form("card", enter_to_submit=False):
     left, right = st.columns(2, gap="large")
     with left:
-        wanted["task"] = pickers.pick_described("Task", TASKS, settings.task, "task")
-        with st.container(horizontal=True):
-            hint = "For lists: the first documents of the topic's pool."
-            wanted["list_size"] = number("Documents per list", "list_size", 2, 50, hint)
-            wanted["most_chosen"] = number("Maximum choices per list", "most_chosen", 1, 50, "For lists.")
-            hint = "For preferences: the first documents of the topic's pool."
-            wanted["preference_size"] = number("Documents to compare per topic", "preference_size", 2, 100, hint)
+        if not is_fixed:
+            wanted["task"] = pickers.pick_described("Task", TASKS, settings.task, "task")
+            with st.container(horizontal=True):
+                hint = "For lists: the first documents of the topic's pool."
+                wanted["list_size"] = number("Documents per list", "list_size", 2, 50, hint)
+                wanted["most_chosen"] = number("Maximum choices per list", "most_chosen", 1, 50, "For lists.")
+                hint = "For preferences: the first documents of the topic's pool."
+                wanted["preference_size"] = number("Documents to compare per topic", "preference_size", 2, 100, hint)
         wanted["rest_after"] = number("Suggest a break after (minutes, 0 = never)", "rest_after", 0, 1440)
         hint = "Marked passages are stored with the judgement and exported with their text."
         wanted["marking"] = st.checkbox("Let annotators mark passages", settings.marking, "marking", hint)
-        hint = "Only documents that the same annotator judged are compared."
-        label = "Point out near-duplicates of judged documents"
+        hint = words.apply("Only documents that the same annotator judged are compared.")
+        label = words.apply("Point out near-duplicates of judged documents")
         wanted["near"] = st.checkbox(label, settings.near, "near", hint)
         names = ["", *(label_set.name for label_set in campaign.store.machine_labels.sets())]
         wanted["show_labels"] = st.selectbox(
@@ -85,12 +92,17 @@ if settings.task == "grades":
 st.subheader("Preview")
 pairs = campaign.store.pool.with_text(MOST)
 if pairs.empty:
-    st.write("The pool is empty, so there is no document to preview.")
+    st.write(words.apply("The pool is empty, so there is no document to preview."))
     widgets.page_link("pool", "Choose the pool")
     st.stop()
 titles = campaign.store.corpus.topics().set_index("query_id")["title"]
-labels = [f"{doc_id}, for topic {q}: {titles[q]}" for q, doc_id in zip(pairs["query_id"], pairs["doc_id"], strict=True)]
-row = st.selectbox("Document in the pool", range(len(pairs)), format_func=lambda n: without_bidi(labels[n]), key="pair")
+labels = [
+    f"{doc_id}, for {words.topic} {q}: {titles[q]}"
+    for q, doc_id in zip(pairs["query_id"], pairs["doc_id"], strict=True)
+]
+row = st.selectbox(
+    words.apply("Document in the pool"), range(len(pairs)), format_func=lambda n: without_bidi(labels[n]), key="pair"
+)
 document = campaign.corpus.document(pairs["doc_id"][row])
 if document is not None:
     widgets.document(document)
@@ -98,6 +110,6 @@ if document is not None:
     passages = excerpts_of(view.shown(document, settings), view.topic_terms(pairs["query_id"][row]), settings)
     if passages is not None:
         st.caption(f"Annotators first see {count(len(passages), 'passage')} of this long document:")
-        for _, _, words in passages:
+        for _, _, passage in passages:
             with st.container(border=True):
-                st.text(without_bidi(words))
+                st.text(without_bidi(passage))

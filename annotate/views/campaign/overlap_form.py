@@ -26,7 +26,7 @@ def describe(settings: AssignmentSettings) -> str:
     which = {
         "all": "each pair",
         "share": f"{percent_down(settings.share)} of the pairs, chosen at random",
-        "number": f"{count(settings.number, 'random pair')} of each topic",
+        "number": f"{count(settings.number, 'random pair')} of each {widgets.words().topic}",
         "topics": f"each pair of {_name_topics(settings.topics)}" if settings.topics else "no pair",
     }[settings.which]
     others = "" if settings.which == "all" else "; all other pairs have 1 annotator"
@@ -35,28 +35,32 @@ def describe(settings: AssignmentSettings) -> str:
 
 def _name_topics(topics: Sequence[str]) -> str:
     """``topics 1 and 3``, or only their number if they are many."""
-    few = f"{plural(len(topics), 'topic')} {widgets.plain(join(topics))}"
-    return few if len(topics) <= MOST_NAMED else count(len(topics), "topic")
+    words = widgets.words()
+    few = f"{plural(len(topics), words.topic, words.topics)} {widgets.plain(join(topics))}"
+    return few if len(topics) <= MOST_NAMED else count(len(topics), words.topic, words.topics)
 
 
 def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
     """Draw the settings with their workload; `titles` are those of all topics, `judges` the people who may judge."""
     campaign = session.current().campaign
-    settings = campaign.settings.assignment()
+    settings, words = campaign.settings.assignment(), widgets.words()
     left, right = st.columns(2, gap="large")
     with left:
         annotators = st.number_input("Annotators per pair", 1, MAX_ANNOTATORS, settings.annotators, key="annotators")
     wanted: dict[str, object] = {"annotators": annotators}
     with right:
         if annotators > 1:
-            wanted["which"] = which = pickers.pick("Pairs with several annotators", WHICH, settings.which, "which")
+            labels = {which: words.apply(label) for which, label in WHICH.items()}
+            wanted["which"] = which = pickers.pick("Pairs with several annotators", labels, settings.which, "which")
             if which == "share":
                 wanted["share"] = pickers.pick_share("Share (%)", 0.0, 100.0, settings.share, "share", step=5.0)
             elif which == "number":
-                wanted["number"] = st.number_input("Pairs per topic", 0, None, settings.number, key="number")
+                wanted["number"] = st.number_input(
+                    words.apply("Pairs per topic"), 0, None, settings.number, key="number"
+                )
             elif which == "topics":
                 known = [query_id for query_id in settings.topics if query_id in titles]
-                wanted["topics"] = tuple(pickers.pick_topics("Topics", titles, "topics", known))
+                wanted["topics"] = tuple(pickers.pick_topics(words.apply("Topics"), titles, "topics", known))
             if which != "all":
                 st.caption("All other pairs have 1 annotator.")
     with widgets.shown_errors():

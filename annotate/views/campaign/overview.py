@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.column_config import ProgressColumn
 
 from annotate.auth import session
-from annotate.views.campaign import review_overview, tour
+from annotate.views.campaign import answer_task, review_overview, tour
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import number, text, timestamp
 from collection.campaign.log.results import NextStep
@@ -23,8 +23,11 @@ if now.role == "annotator":  # blind: what the others did, and how the systems f
     st.stop()
 
 state = campaign.results.overview.status()
-widgets.next_step(NextStep(**state["next"]))
-if now.role == "manager":  # a reader changes nothing
+if state["next"]["page"] != "overview":
+    widgets.next_step(NextStep(**state["next"]))
+if now.role == "manager" and (task := campaign.settings.task()) is not None:
+    answer_task.draw(task)
+elif now.role == "manager":  # a reader changes nothing
     if state["next"]["page"] == "judge" and len(campaign.store.accounts.table()) == 1:
         widgets.page_link("people", "Invite annotators")
     if state["next"]["page"] == "export" and state["runs"]:
@@ -32,10 +35,13 @@ if now.role == "manager":  # a reader changes nothing
     if campaign.settings.tour():
         tour.draw(campaign)
 
+words = campaign.settings.vocabulary
 outside = state["outside_pool"]
 figures = {"Topics": state["topics"], "Documents": state["documents"]}
-if not outside:  # at most five numbers; the runs are below, too
+if not outside and campaign.settings.task() is None:  # at most five numbers; the runs are below, too
     figures["Runs"] = state["runs"]
+if not outside and campaign.settings.task() is None and (answers := campaign.store.answers.count()):
+    figures["Generated answers"] = answers
 if state["pool"]:
     figures["Pairs in the pool"] = state["pool"]
 if decisions := state["decisions"]:
@@ -72,7 +78,7 @@ if state["missing_documents"] and not state["without_text"]:
     st.info(f"{without} without a text. The Export page lists the ids.")
 
 if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
-    st.subheader("Topics")
+    st.subheader(words.apply("Topics"))
     # A loop over the whole collection or within a budget has no goal, so its bar stays empty.
     goals = progress["goal"].astype(float)
     has_goals = (goals > 0).any()
@@ -86,7 +92,7 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     display.table(
         progress,
         {
-            "query_id": text("Topic", 60),
+            "query_id": display.identifier("Topic", progress["query_id"]),
             "title": text("Title", "medium"),
             "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1) if has_goals else None,
             "left": "Judgements left" if has_goals else None,

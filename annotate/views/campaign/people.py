@@ -54,11 +54,11 @@ with st.form(f"invite-{len(table)}"):
     new_role = right.selectbox("Role", list(ROLES), index=1, format_func=words.apply, help=words.apply(about_roles))
     new_groups = left.multiselect("Groups", list(campaign.store.accounts.groups()), accept_new_options=True)
     new_email = right.text_input("E-mail", help="Only for sign-in with OpenID Connect.")
+    takes_over = invitations.draw_takeover(campaign)
     if st.form_submit_button("Invite", type="primary"):
         with widgets.shown_errors():
-            invitations.keep_link(
-                new_name.strip(), campaign.people.accounts.invite(new_name, new_role, new_groups, new_email)
-            )
+            token = campaign.people.accounts.invite(new_name, new_role, new_groups, new_email, imported=takes_over)
+            invitations.keep_link(new_name.strip(), token)
             st.rerun()
 
 st.subheader("Change an account")

@@ -13,7 +13,7 @@ from collection.core.phrases import count, plural
 
 def draw(titles: Mapping[str, str]) -> None:
     """Draw the state of the qualification set and its editor; `titles` are those of all topics."""
-    campaign = session.current().campaign
+    campaign, words = session.current().campaign, widgets.words()
     pairs = campaign.store.assignments.qualification_set()
     with_grade = int(pairs["settled"].notna().sum())
     empty = "" if len(pairs) else " It has no pairs yet."
@@ -50,13 +50,14 @@ def draw(titles: Mapping[str, str]) -> None:
     saved = _lines(pairs[["query_id", "doc_id"]].itertuples(index=False, name=None))
     st.session_state.setdefault("pairs", saved)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        each = st.number_input("Pairs per topic", 1, None, 2, key="per-topic", width=160)
-        topics = pickers.pick_topics("Topics", titles, "drawn-topics", none="All topics")
+        each = st.number_input(words.apply("Pairs per topic"), 1, None, 2, key="per-topic", width=160)
+        topics = pickers.pick_topics(words.apply("Topics"), titles, "drawn-topics", none=words.apply("All topics"))
         is_drawing = st.button("Draw random sample", key="draw")
     if is_drawing:  # fills the field below; nothing is saved yet
         with widgets.shown_errors():
             st.session_state["pairs"] = _lines(campaign.people.qualification_set.draw(each, topics or None))
-    text = st.text_area("Topic and document, one pair per line", key="pairs", height=220, placeholder="51 doc-17")
+    label = words.apply("Topic and document, one pair per line")
+    text = st.text_area(label, key="pairs", height=220, placeholder="51 doc-17")
     changed = text.split() != saved.split()
     if st.button("Save pairs", disabled=not changed, key="save-pairs"):
         _save(text)
@@ -69,7 +70,8 @@ def _lines(pairs: Iterable[tuple[str, str]]) -> str:
 def _save(text: str) -> None:
     pairs = [line.split(None, 1) for line in text.splitlines() if line.strip()]
     if odd := next((pair for pair in pairs if len(pair) != 2), None):
-        st.error(f"Expected a topic and a document on each line, found only {widgets.plain(odd[0])}.")
+        expected = widgets.words().apply("Expected a topic and a document on each line")
+        st.error(f"{expected}, found only {widgets.plain(odd[0])}.")
         return
     with widgets.saving(f"Saved {count(len(pairs), 'pair')}." if pairs else "Removed the qualification set."):
         session.current().campaign.people.qualification_set.set_pairs(

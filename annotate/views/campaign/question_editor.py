@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from annotate.auth import session
-from annotate.views.widgets import widgets
+from annotate.views.widgets import pickers, widgets
 from collection.campaign.settings.settings import parse_questions
 from collection.core.phrases import count, join, plural
 from collection.core.questions import (
@@ -43,10 +43,11 @@ def draw(upload: Upload) -> None:
     campaign = session.current().campaign
     questions, states = campaign.settings.questions(), campaign.results.overview.questions()
     st.subheader("Further questions")
-    st.write(
+    introduction = (
         "Annotators answer these right after the grade of a document, with one key each. A change applies to "
         "judgements from then on and never touches answers that were given."
     )
+    st.write(campaign.settings.vocabulary.apply(introduction))
     widgets.documentation_link("how-to/ask-several-questions", "How to ask several questions")
     for place, (question, state) in enumerate(zip(questions, states, strict=True)):
         if st.session_state.get(EDITED) == question.name:
@@ -89,7 +90,8 @@ def _draw_question(question: Question, state: Mapping[str, Any], place: int, num
 
 def _words(question: Question) -> str:
     """Return what annotators answer, and when, in words."""
-    answers = f"{QUESTION_KINDS[question.kind]} {', '.join(map(question.choice_label, question.answers))}"
+    labels = " / ".join(map(question.choice_label, question.answers))  # a label may have commas
+    answers = f"{QUESTION_KINDS[question.kind]} {labels}"
     required = "required" if question.required else "optional"
     return widgets.plain(f"{question.name}: {answers}; asked at {describe_bounds(question)}; {required}")
 
@@ -122,28 +124,38 @@ def _draw_form(question: Question | None) -> None:
     """Draw the form of a question, or of a new one."""
     campaign = session.current().campaign
     grades = campaign.settings.grades
-    bounds: dict[int | None, str] = {None: "No limit"} | {g: f"{g} \u00b7 {grades.label(g)}" for g in grades.sentences}
+    bounds = {g: f"{g} \u00b7 {grades.label(g)}" for g in grades.sentences}
+    is_named = question is not None and question.name in campaign.store.judgements.count_answers()
     with st.form("question", enter_to_submit=False):
         st.write("**New question**" if question is None else f"**Edit {widgets.plain(question.name)}**")
         left, right = st.columns(2, gap="large")
         with left:
-            hint = "Short and lasting: files and exports name the question by it. One line without | , and :"
-            name = st.text_input("Name", "" if question is None else question.name, key="question-name", help=hint)
+            hint = (
+                "One short line without comma, colon or |. Files and exports use this name, so it cannot change once "
+                "annotators have answered."
+            )
+            now = "" if question is None else question.name
+            name = st.text_input("Name", now, key="question-name", help=hint, disabled=is_named)
             sentence = st.text_input("Question", "" if question is None else question.sentence, key="question-sentence")
             kinds = list(QUESTION_KINDS)
             index = 0 if question is None else kinds.index(question.kind)
             kind = st.selectbox("Kind of answer", kinds, index, format_func=KINDS.__getitem__, key="question-kind")
-            lines = "0-3" if question is None else write_answer_lines(question)
-            answers = st.text_area("Answers", lines, key="question-answers", height=150, help=ANSWERS_HELP)
+            lines = "" if question is None else write_answer_lines(question)
+            hint = "0-3 for grades, or one answer a line"
+            answers = st.text_area(
+                "Answers", lines, key="question-answers", height=150, help=ANSWERS_HELP, placeholder=hint
+            )
         with right:
             low = None if question is None else question.asked_from
             high = None if question is None else question.asked_to
             asked_from = _pick_bound("Asked from grade", bounds, low, "question-from")
             asked_to = _pick_bound("Asked up to grade", bounds, high, "question-to")
-            st.caption("It is never asked of documents that cannot be judged.")
+            words = session.current().campaign.settings.vocabulary
+            st.caption(words.apply("The question is never asked about documents that cannot be judged."))
             hint = "If not required, Enter skips the question. Required tags can be answered with none of them."
             required = st.checkbox("Required", question is None or question.required, "question-required", hint)
             hint = "For required questions. Annotators get these documents after the others, opened at this question."
+            hint = words.apply(hint)
             label = "Hand out judgements without an answer again"
             again = st.checkbox(label, question is not None and question.again, "question-again", hint)
         with st.container(horizontal=True):
@@ -164,10 +176,10 @@ def _draw_form(question: Question | None) -> None:
             _save(questions, f"Saved {edited.name}. Open pages ask it once they are reloaded.")
 
 
-def _pick_bound(label: str, bounds: Mapping[int | None, str], grade: int | None, key: str) -> int | None:
-    options = list(bounds)
-    index = options.index(grade) if grade in bounds else 0
-    return st.selectbox(label, options, index, format_func=lambda each: bounds[each], key=key)
+def _pick_bound(label: str, bounds: Mapping[int, str], grade: int | None, key: str) -> int | None:
+    # -1 means no limit: with None, the field would have a button that clears it, and say "Choose an option".
+    picked = pickers.pick(label, {-1: "No limit", **bounds}, -1 if grade is None else grade, key)
+    return None if picked < 0 else picked
 
 
 def _draw_file(questions: tuple[Question, ...], upload: Upload) -> None:

@@ -32,7 +32,7 @@ def draw(review: Review) -> None:
         st.session_state[OPENED] = True
         st.switch_page(f"views/{page_access.find_page('set-up').file}")
     if now.role != "reader":  # readers change nothing
-        campaign.review.advance()
+        campaign.review.full_texts.advance()
     st.title(widgets.plain(campaign.title))
     if review.question:
         st.write(widgets.plain(review.question))
@@ -47,10 +47,9 @@ def _draw_own(campaign: Campaign, annotator: str) -> None:
     if not campaign.review.steps.is_set_up():
         st.write("There is nothing to screen yet. A manager adds the records first.")
         return
-    own = campaign.store.judgements.table(annotator=annotator, columns=["query_id", "counts_as"])
-    counts = own.loc[own["counts_as"] == "judgement", "query_id"].value_counts()
-    stages = [stage for stage in STAGES if stage in campaign.settings.modes()]
-    widgets.metrics({f"You screened: {STAGES[stage]}": int(counts.get(stage, 0)) for stage in stages})
+    counts = {stage: campaign.progress.standing(stage, annotator) for stage in campaign.settings.modes()}
+    named = {f"You screened: {STAGES[stage]}": counts[stage] for stage in STAGES if stage in counts}
+    widgets.metrics({name: f"{done:,}" if of is None else f"{done:,} of {of:,}" for name, (done, of) in named.items()})
     if st.button("Screen records", type="primary", icon=":material/gavel:", key="next-step"):
         st.switch_page(f"views/{page_access.find_page('judge').file}")
 
@@ -58,7 +57,7 @@ def _draw_own(campaign: Campaign, annotator: str) -> None:
 def _draw_all(campaign: Campaign, review: Review) -> None:
     """Draw the steps, the counts of decisions, and the screeners."""
     widgets.next_step(campaign.review.steps.next_step())
-    table = campaign.review.decisions()
+    table = campaign.review.decisions.table()
     if len(table):
         widgets.metrics(_count(table, review))
     st.subheader("Steps")

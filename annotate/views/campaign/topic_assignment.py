@@ -15,14 +15,14 @@ EVERYONE = "everyone"
 
 def draw(judges: Sequence[str]) -> None:
     """Draw the topics, of which selected ones can be assigned, and the workload of each annotator."""
-    campaign = session.current().campaign
+    campaign, words = session.current().campaign, widgets.words()
     table = campaign.people.assignments.table()
     table["who"] = [_named(*who) for who in zip(table["accounts"], table["groups"], strict=True)]
-    st.caption("Select the topics to assign in the first column.")
+    st.caption(words.apply("Select the topics to assign in the first column."))
     selection = display.table(
         table,
         {
-            "query_id": text("Topic", 60),
+            "query_id": display.identifier("Topic", table["query_id"]),
             "title": text("Title", 170),
             "who": text("Annotators", 150),
             "pool": number("Pairs", width=60),
@@ -35,13 +35,13 @@ def draw(judges: Sequence[str]) -> None:
         on_select="rerun",
         selection_mode="multi-row",
         key="assigned",
-        alt="Annotators of each topic",
+        alt=words.apply("Annotators of each topic"),
     )
     rows = [row for row in selection["selection"]["rows"] if row < len(table)]
     chosen = table["query_id"].iloc[rows].tolist()
-    selected = count(len(chosen), "topic")
+    selected = count(len(chosen), words.topic, words.topics)
     _draw_assignment(chosen, selected, judges)
-    _draw_even_assignment(chosen, selected if chosen else "all topics", judges)
+    _draw_even_assignment(chosen, selected if chosen else f"all {words.topics}", judges)
     for notice in campaign.people.assignments.notices():
         st.warning(widgets.sentence(notice))
     st.subheader("Workload by annotator")
@@ -55,17 +55,17 @@ def _named(accounts: Sequence[str], groups: Sequence[str]) -> str:
 
 
 def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
-    campaign = session.current().campaign
+    campaign, words = session.current().campaign, widgets.words()
     with st.form("give"):
         left, right = st.columns(2)
         accounts = left.multiselect("Annotators", judges, key="people", placeholder="Everybody")
         groups = right.multiselect(
             "Groups", list(campaign.store.accounts.groups()), key="groups", placeholder="No groups"
         )
-        pressed = st.form_submit_button("Assign selected topics", type="primary", key="give-topics")
-        st.caption(f"{selected} selected. Without annotators and groups, topics are open to everyone.")
+        pressed = st.form_submit_button(words.apply("Assign selected topics"), type="primary", key="give-topics")
+        st.caption(f"{selected} selected. Without annotators and groups, {words.topics} are open to everyone.")
     if pressed and not chosen:
-        st.error("Select at least one topic in the table.")
+        st.error(words.apply("Select at least one topic in the table."))
     elif pressed:
         with widgets.saving(f"Assigned {selected} to {widgets.plain(_named(accounts, groups))}."):
             campaign.people.assignments.assign(chosen, accounts, groups)
@@ -73,17 +73,18 @@ def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) ->
 
 def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
     campaign = session.current().campaign
-    settings = campaign.settings.assignment()
-    with st.expander("Distribute topics evenly"):
+    settings, words = campaign.settings.assignment(), widgets.words()
+    with st.expander(words.apply("Distribute topics evenly")):
         left, right = st.columns([3, 1])
         among = left.multiselect("Distribute among", judges, judges, key="among")
         most = max(len(judges), 1)
-        each = right.number_input("Annotators per topic", 1, most, min(settings.annotators, most), key="each")
+        each = right.number_input(
+            words.apply("Annotators per topic"), 1, most, min(settings.annotators, most), key="each"
+        )
         st.caption(f"Distributes {selected} so that everyone gets about the same number of pairs.")
         if each < settings.annotators and settings.which != "topics":
-            st.caption(
-                f"Each topic needs {settings.annotators} annotators, because {settings.annotators} judge each pair."
-            )
+            needed = f"{settings.annotators} annotators, because {settings.annotators} judge each pair."
+            st.caption(f"Each {words.topic} needs {needed}")
         with widgets.shown_errors(st.info):
             dealt = campaign.people.assignments.deal(among, each, chosen or None)
             sizes = campaign.people.assignments.table().set_index("query_id")["pool"]
@@ -91,7 +92,7 @@ def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str
             by_name = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", as_index=False)
             plan = by_name.agg(topics=("query_id", "size"), pairs=("pairs", "sum"))
             columns = {"name": "Annotator", "topics": "Topics", "pairs": "Pairs"}
-            display.table(plan, columns, alt="Topics and pairs of each annotator")
+            display.table(plan, columns, alt=words.apply("Topics and pairs of each annotator"))
             if st.button(f"Assign {selected}", key="deal"):
                 with widgets.saving(f"Assigned {selected}."), campaign.transaction():
                     for query_id, names in dealt.items():
@@ -108,7 +109,7 @@ def _draw_workloads(judges: Sequence[str]) -> None:
         table,
         {
             "name": "Annotator",
-            "topics": number("Topics", help="Including topics open to everyone."),
+            "topics": number("Topics", help=f"Including {widgets.words().topics} open to everyone."),
             "done": number("Pairs done", "localized", help="Pairs that need no further judgement from this annotator."),
             "left": number("Pairs left", "localized", help="Pairs that this annotator can still judge."),
         },

@@ -55,8 +55,11 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
             st.info(widgets.plain(f"{error}."))
             return
         size = f", about {_size(outline.bytes)}" if outline.documents else ""
-        graded = count(outline.topics, "topic" if topics is None else "finished topic")
-        st.write(f"**{count(outline.pairs, 'qrel')}, {graded} and {count(outline.documents, 'document')}{size}.**")
+        graded = widgets.words().apply(count(outline.topics, "topic" if topics is None else "finished topic"))
+        documents = widgets.words().count_documents(outline.documents)
+        has_qrels = outline.pairs or not campaign.store.answers.exist()
+        qrels = f"{count(outline.pairs, 'qrel')}, {graded} and " if has_qrels else ""
+        st.write(f"**{qrels}{documents}{size}.**")
         name = outline.name.replace("/", "-")
         if outline.bytes > LARGEST:
             st.info("This collection is too large for a download in the browser. Run this command instead:")
@@ -70,7 +73,7 @@ def draw(rule: str, topics: Sequence[str] | None) -> None:
         if not campaign.settings.collection().licence:
             st.caption("No licence is set, so others cannot know how they may use the collection.")
     if st.toggle("Show the card", key="card"):
-        facts = campaign.exports.collection_card.facts(choices)
+        facts = campaign.exports.collection.facts(choices)
         widgets.safe_html(to_html(card(facts)), "card", height=600)
 
 

@@ -1,6 +1,5 @@
 """Files of the Export page besides qrels: choices, preferences, work lists, training data, clicks, machine labels."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -99,7 +98,7 @@ def draw_work_lists() -> None:
     annotator = who.selectbox("Annotator", work_lists.annotators(), key="work-list-annotator")
     pairs = int(how_many.number_input("Maximum number of pairs", 1, 10_000, PAIRS, key="work-list-pairs"))
     ending = form.segmented_control("Format", [".xlsx", ".csv"], default=".xlsx", required=True, key="work-list-format")
-    name = f"work-list-{_file_name(annotator)}{ending}"
+    name = f"work-list-{downloads.file_name(annotator)}{ending}"
     if not st.button("Reserve pairs", type="primary", key="work-list-reserve"):
         return
     written: list[int] = []
@@ -113,10 +112,6 @@ def draw_work_lists() -> None:
         st.download_button(f"Download {name}", files[name], name, on_click="ignore", key="work-list")
 
 
-def _file_name(name: str) -> str:
-    return re.sub("[^0-9A-Za-z]+", "_", name)
-
-
 def _count_examples(rule: str, negatives: str, each: int) -> dict[str, int]:
     return session.current().campaign.exports.training_data.examples(negatives, count=each, rule=rule).counts
 
@@ -126,15 +121,15 @@ def draw_training(rule: str, counted: bool) -> None:
 
     The triples are only made and counted if `counted`, since those of half a million judgements take seconds.
     """
-    campaign = session.current().campaign
-    st.write("Triples of ids to train a ranker: topic, relevant document, negative document.")
+    campaign, words = session.current().campaign, widgets.words()
+    st.write(words.apply("Triples of ids to train a ranker: topic, relevant document, negative document."))
     widgets.documentation_link("how-to/export-training-data", "How to choose negatives")
     has_runs = campaign.store.judgements.counts()["runs"] > 0
     rules = [entry.name for entry in NEGATIVES if has_runs or "first" not in entry.parameters]  # others need ranks
     left, right = st.columns([3, 1])
     negatives = left.selectbox("Negatives", rules, format_func=lambda n: NEGATIVES[n].label, key="negatives")
-    each = int(right.number_input("Negatives per relevant document", 1, 1000, 1, key="negatives-each"))
-    st.caption(widgets.plain(NEGATIVES[negatives].description))
+    each = int(right.number_input(words.apply("Negatives per relevant document"), 1, 1000, 1, key="negatives-each"))
+    st.caption(widgets.plain(words.apply(NEGATIVES[negatives].description)))
     if counted:
         key = (
             campaign.results.evaluation.cache_key(),
@@ -152,13 +147,14 @@ def draw_training(rule: str, counted: bool) -> None:
 
 
 def _draw_counts(counts: dict[str, int], each: int) -> None:
-    positives = f"{counts['positives']:,}"
-    used = f"{counts['positives_used']:,} of {positives} relevant documents"
+    positives, words = f"{counts['positives']:,}", widgets.words()
+    used = words.apply(f"{counts['positives_used']:,} of {positives} relevant documents")
     st.write(f"**{count(counts['examples'], 'triple')} for {used}.**")
     if counts["topics_short"]:
         lack = "no negative" if each == 1 else f"fewer than {each:,} negatives"
         topics = f"{counts['topics_short']:,} of {counts['topics']:,} topics"
-        st.warning(f"{counts['positives_short']:,} of {positives} relevant documents have {lack} (in {topics}).")
+        short = f"{counts['positives_short']:,} of {positives} relevant documents have {lack} (in {topics})."
+        st.warning(words.apply(short))
 
 
 def draw_clicks(sources: pd.DataFrame) -> None:
@@ -191,7 +187,7 @@ def draw_machine_labels(label_sets: Sequence[str], checked: bool) -> None:
         )
         for sentence in warnings(label_set):
             st.warning(widgets.plain(sentence))
-    name = f"labels-{_file_name(label_set)}{ending}"
+    name = f"labels-{downloads.file_name(label_set)}{ending}"
 
     def write(campaign: Campaign, path: Path) -> None:
         campaign.machine_labels.files.export(label_set, path.with_name(name))

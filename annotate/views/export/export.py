@@ -8,7 +8,7 @@ from annotate.views.widgets import downloads, pickers, widgets
 from collection.adjudication import Adjudicated
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.core.errors import CleverdonError
-from collection.core.phrases import count
+from collection.core.phrases import count, join
 
 TOPIC_FILES = {
     "jsonl": "All fields, for an import into Cleverdon.",
@@ -17,7 +17,17 @@ TOPIC_FILES = {
 }
 """Ending of a file of topics -> its content."""
 
-campaign = session.current().campaign
+campaign, words = session.current().campaign, widgets.words()
+
+
+def contents_of_answers() -> str:
+    """Describe in a sentence what the collection of a campaign with answers alone contains."""
+    answers, nuggets = campaign.store.answers.count(), len(campaign.answers.nuggets.current())
+    judged = sum(task["judged"] for task in campaign.answers.tasks.progress())
+    parts = [count(answers, "generated answer"), count(nuggets, "nugget")]
+    return f"The collection has {join([*parts, *([count(judged, 'judged pair')] if judged else [])])}."
+
+
 counts = campaign.store.judgements.counts() | campaign.store.topic_tasks.counts()
 clicks, missing = campaign.store.corpus.click_sources(), campaign.store.corpus.missing_documents()
 label_sets = [label_set.name for label_set in campaign.store.machine_labels.sets()]
@@ -25,15 +35,17 @@ label_sets = [label_set.name for label_set in campaign.store.machine_labels.sets
 can_reserve = session.current().role == "manager" and campaign.settings.judging_page().task == "grades"
 is_everywhere = campaign.settings.loop().mode in EVERYWHERE  # such a loop needs no pool
 st.title("Export")
-if not (counts["pool"] or counts["judgements"] or len(clicks) or (can_reserve and is_everywhere)):
+has_answers = campaign.store.answers.exist()
+if not (has_answers or counts["pool"] or counts["judgements"] or len(clicks) or (can_reserve and is_everywhere)):
     widgets.stop_with_next_step("There is nothing to export yet: no pool, no judgements, no clicks.")
 
 answer = st.empty()
-sections = {
+answers_alone = has_answers and not (counts["judgements"] or counts["pool"])
+sections = ({"Collection": True} if answers_alone else {}) | {
     "Lists": counts["choices"],
     "Preferences": counts["preferences"],
     "Qrels": True,
-    "Collection": counts["judgements"] or counts["choices"] or counts["preferences"],
+    "Collection": counts["judgements"] or counts["choices"] or counts["preferences"] or has_answers,
     "Judgements": True,
     "Pool": counts["pool"],
     "Topics": counts["topics"],
@@ -44,7 +56,8 @@ sections = {
     "Missing texts": len(missing),
 }
 names = [name for name, is_shown in sections.items() if is_shown]
-tabs = dict(zip(names, st.tabs(names, on_change="rerun", key="section"), strict=True))
+labels = [words.apply(name) if name == "Topics" else name for name in names]
+tabs = dict(zip(names, st.tabs(labels, on_change="rerun", key="section"), strict=True))
 adjudicated: Adjudicated | None = None
 with tabs["Qrels"]:
     annotators = campaign.store.judgements.annotators()["annotator"].tolist()
@@ -58,10 +71,13 @@ with tabs["Qrels"]:
     except CleverdonError as error:  # the chosen annotator gave no grade
         st.error(widgets.plain(str(error)))
     if adjudicated is None or adjudicated.grades.empty:
-        answer.markdown(f"#### No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
-        widgets.page_link("judge", "Judge documents")
+        none = words.apply(f"No pair has a grade {'by this rule' if counts['judgements'] else 'yet'}.")
+        answer.markdown(f"#### {contents_of_answers() if answers_alone else none}")
+        if answers_alone:
+            st.write(none)
+        widgets.page_link("judge", words.apply("Judge documents"))
     else:
-        answer.markdown(f"#### {qrels_download.describe(adjudicated.grades, topics is not None, qrels)}")
+        answer.markdown(f"#### {widgets.plain(qrels_download.describe(adjudicated.grades, topics is not None, qrels))}")
         qrels_download.draw(adjudicated, rule, topics, annotators, selected)
 if "Lists" in tabs:
     with tabs["Lists"]:
@@ -73,9 +89,10 @@ if "Collection" in tabs:
     with tabs["Collection"]:
         collection_download.draw(rule, topics)
 with tabs["Judgements"]:
+    answers = " and answers" if campaign.settings.questions() else ""
     st.write(
-        f"{count(counts['logged'], 'log entry', 'log entries')}, each with annotator, pair, grade, time, duration, how "
-        "the pair was chosen, and the entry that it revises."
+        f"{count(counts['logged'], 'log entry', 'log entries')}, each with annotator, pair, grade{answers}, time, "
+        "duration, how the pair was chosen, and the entry that it revises."
     )
     if counts["logged"]:
         with st.container(horizontal=True):
@@ -96,7 +113,7 @@ if "Pool" in tabs:
         downloads.draw_deferred(lambda c, path: c.exports.files.write(pool=path), "pool.tsv", "pool")
 if "Topics" in tabs:
     with tabs["Topics"]:
-        st.write(f"{count(counts['topics'], 'topic')}.")
+        st.write(f"{count(counts['topics'], words.topic, words.topics)}.")
         with st.container(horizontal=True):
             for ending, hint in TOPIC_FILES.items():
                 name, key = f"topics.{ending}", f"topics-{ending}"
@@ -115,7 +132,7 @@ with tabs["Training data"]:
     if has_positives:
         data_downloads.draw_training(rule, counted=bool(tabs["Training data"].open))
     else:
-        st.write("Training data needs judged relevant documents, and there are none yet.")
+        st.write(words.apply("Training data needs judged relevant documents, and there are none yet."))
 if "Clicks" in tabs:
     with tabs["Clicks"]:
         data_downloads.draw_clicks(clicks)
@@ -125,7 +142,9 @@ if "Machine labels" in tabs:
 if "Missing texts" in tabs:
     with tabs["Missing texts"]:
         st.write(
-            f"{count(len(missing), 'pooled document')} without a text: fetch them from the corpus and import them."
+            words.apply(
+                f"{count(len(missing), 'pooled document')} without a text: fetch them from the corpus and import them."
+            )
         )
         downloads.draw_deferred(lambda c, path: c.exports.files.write(missing_documents=path), "missing.txt", "missing")
         widgets.page_link("import")

@@ -33,17 +33,19 @@ SelectedQuestion = tuple[str | None, str | None]
 
 def describe(grades: pd.DataFrame, only_finished: bool, qrels: QrelsBuilder) -> str:
     """Describe in a sentence how many pairs, maybe only of finished topics, have a grade, and how many are relevant."""
-    campaign = session.current().campaign
+    campaign, words = session.current().campaign, widgets.words()
     level = qrels.level
     relevant = int((grades["relevance"] >= level).sum())
-    graded, topics = grades["query_id"].nunique(), count(len(campaign.store.corpus.topics()), "topic")
-    judged = count(graded, "finished topic") if only_finished else f"{graded:,} of {topics}"
+    graded, topics = grades["query_id"].nunique(), count(len(campaign.store.corpus.topics()), words.topic, words.topics)
+    judged = words.apply(count(graded, "finished topic")) if only_finished else f"{graded:,} of {topics}"
     have, are = plural(len(grades), "has", "have"), plural(relevant, "is", "are")
     pairs = f"{count(len(grades), 'pair')} in {judged} {have}"
     if qrels.question is not None:
-        return f"{pairs} an answer; {relevant:,} {plural(relevant, 'has', 'have')} grade {level:g} or more."
+        question, answer = qrels.question.question, qrels.question.answer
+        wanted = f"grade {level:g} or more" if answer is None else f"\u201c{qrels.question.label(answer)}\u201d"
+        return f"{question.name}: {pairs} an answer; {relevant:,} {plural(relevant, 'has', 'have')} {wanted}."
     pairs = f"{pairs} a grade"
-    return f"{pairs}; {relevant:,} {are} relevant (grade {level:g} or more)."
+    return f"{pairs}; {relevant:,} {are} {words.relevant} (grade {level:g} or more)."
 
 
 def draw(
@@ -54,7 +56,7 @@ def draw(
     several = campaign.results.agreement.disagreements()
     if several.pairs and selected == (None, None):
         pairs = count(several.pairs, "pair")
-        everywhere = "" if topics is None else " (all topics)"
+        everywhere = "" if topics is None else f" (all {widgets.words().topics})"
         st.write(
             f"Annotators differ on {several.differ:,} of {pairs} with several judgements{everywhere}. The rule decides "
             "these."
@@ -100,8 +102,8 @@ def _draw_downloads(rule: str, topics: Sequence[str] | None, selected: SelectedQ
     )
     with widgets.shown_errors(about="qrels.txt: "):
         left_out = builder.unjudged_topics(form, rule=rule) if unjudged and topics is None else []
-        label = f"Include topics without a grade ({len(left_out):,})"
-        hint = "Every system scores 0 in these topics, which lowers all means."
+        label = f"Include {widgets.words().topics} without a grade ({len(left_out):,})"
+        hint = f"Every system scores 0 in these {widgets.words().topics}, which lowers all means."
         unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
         if form != "judged":  # a pool can have samples of which no such qrels can be made
             counts = campaign.store.judgements.counts()

@@ -7,7 +7,8 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.card.server.card import ADJUDICATION, CardData, grade_buttons, mount, question_data
-from annotate.card.server.wire import PairFilter
+from annotate.card.server.unit_wire import PairFilter
+from annotate.views.judging import answers as answer_fields
 from annotate.views.widgets import display, pickers, widgets
 from annotate.views.widgets.display import text, timestamp
 from annotate.views.widgets.service_cache import cached
@@ -128,12 +129,14 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
         if ended.empty:
             st.caption(words.apply("No pair is adjudicated yet."))
         else:
+            ended = ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna(""))
             display.table(
-                ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna("")),
+                answer_fields.with_words(ended, questions),
                 {
                     "query_id": words.apply("Topic"),
                     "doc_id": words.apply("Document"),
                     "grade": words.apply("Grade"),
+                    "answers": text("Answers", "medium"),
                     "annotator": words.apply("Adjudicator"),
                     "note": text("Note", "medium"),
                     "judged_at": timestamp(words.apply("Adjudicated (UTC)")),

@@ -16,6 +16,7 @@ from collection.core.errors import JudgementError
 from collection.core.phrases import count, duration
 from collection.core.questions import find_missing
 from collection.core.records import Judgement
+from collection.core.review import REASON
 
 # Session keys of the uuids of the listed judgements and of the selected one; rows may move.
 LISTED, PICKED = "listed", "picked"
@@ -32,8 +33,8 @@ if own.empty:
     widgets.stop_with_next_step(words.apply("You have not judged any documents yet."))
 
 st.write(
-    f"You have {words.judged} {words.count_pairs(len(own))}. Select one to read the {words.document} again or to "
-    f"change its {words.grade}."
+    f"You have made {words.count_judgements(len(own))}. Select one to read the {words.document} again or to change "
+    f"the {words.grade}."
 )
 documents = campaign.store.corpus.documents(own["doc_id"].tolist())
 titles = campaign.store.corpus.topics().set_index("query_id")["title"]
@@ -48,8 +49,15 @@ grades = sorted(own["grade"].unique())
 grade = grade_column.selectbox(
     words.apply("Grade"), [None, *grades], format_func=lambda g: g or words.apply("All grades")
 )
-wanted = text_column.text_input(words.apply("Search documents"), placeholder="Words in id, title or text")
+wanted = text_column.text_input(words.apply("Search documents"), placeholder="Words in id, title, text or fields")
 only_flagged = flag_column.checkbox("Flagged")
+
+
+def searched(doc_id: str) -> str:
+    """Return the text that the search reads: id, title, text, and fields such as authors and year."""
+    document = documents[doc_id]
+    return f"{doc_id} {document.title} {document.text or ''} {document.metadata}".lower()
+
 
 shown = own
 if topic is not None:
@@ -59,7 +67,7 @@ if grade is not None:
 if only_flagged:
     shown = shown[shown["flagged"]]
 for word in wanted.lower().split():
-    shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
+    shown = shown[[word in searched(doc_id) for doc_id in shown["doc_id"]]]
 
 st.caption(f"{len(shown):,} of {words.count_judgements(len(own))}, newest first.")
 
@@ -71,14 +79,18 @@ def pick() -> None:
 
 
 st.session_state[LISTED] = shown["uuid"].tolist()
+is_review = campaign.settings.review() is not None
+listed = answer_fields.with_words(shown, questions).assign(
+    stage=[topics[q] for q in shown["query_id"]], doc_id=shown["doc_id"].map(widgets.record_id)
+)
+if is_review and "answers" in listed:  # the only question of a review: the column names it
+    listed["answers"] = listed["answers"].str.removeprefix(f"{REASON}: ")
 display.table(
-    answer_fields.with_words(shown, questions).assign(
-        stage=[topics[q] for q in shown["query_id"]], doc_id=shown["doc_id"].map(widgets.record_id)
-    ),
+    listed,
     {
-        "stage" if campaign.settings.review() else "query_id": words.apply("Topic"),
+        "stage" if is_review else "query_id": words.apply("Topic"),
         "grade": words.apply("Grade"),
-        "answers": text("Answers", 150),
+        "answers": text("Reason", 165) if is_review else text("Answers", 200),
         "title": text("Title", 180),
         "doc_id": text(words.apply("Document"), 180),
         "judged_at": timestamp(words.apply("Judged (UTC)")),

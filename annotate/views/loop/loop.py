@@ -112,6 +112,17 @@ with st.expander("Advanced"):
         wanted["learner"] = pickers.pick("Learner", MODELS, settings.learner, "learner", captions=[])
         wanted["grades"] = pickers.pick("Use of grades", GRADES, settings.grades, "grades", captions=[])
         wanted["evidence"] = pickers.pick("Use of runs", EVIDENCE, settings.evidence, "evidence", captions=[])
+        sets = [label_set.name for label_set in campaign.store.machine_labels.sets()]
+        names = list(dict.fromkeys(["", *sets, settings.labels]))  # also a set that was deleted since
+        wanted["labels"] = st.selectbox(
+            "Machine labels that lead the loop",
+            names,
+            names.index(settings.labels),
+            format_func=lambda name: widgets.plain(name) or "None",
+            key="labels",
+            help="The model uses these labels to order documents, as far as the judgements of each topic confirm them. "
+            "Annotators do not see them, and no result counts them.",
+        )
 with cautions:
     if by != DECISIVE:
         changed = replace(settings, target=target, confidence=confidence)
@@ -127,6 +138,8 @@ with cautions:
         hidden = "Ranks in the runs are hidden from annotators while judging is blind (page Assign)."
         st.warning(hidden if is_blind else "Annotators can see how the runs ranked a document.")
 
+if lead := campaign.loop.describe_lead():
+    st.info(widgets.sentence(lead))
 widgets.save_button(wanted, settings, campaign.settings.set_loop, "Saved. It applies from the next document.", "save")
 if modes:
     with st.expander("Judging mode of each topic"):

@@ -8,9 +8,9 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.loop import recall_promise
-from annotate.views.loop.recall_charts import draw_recall, intervals_chart
 from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import number, text
+from annotate.views.widgets.recall_charts import draw_recall, draw_rules, intervals_chart
 from annotate.views.widgets.service_cache import cached
 from collection.campaign.recall.recall_advice import Advice, describe_ready, name_scope
 from collection.core.phrases import percent_down, percent_up
@@ -41,7 +41,7 @@ def draw_table(rows: pd.DataFrame, state: str) -> str | None:
     display.table(
         rows.drop(columns=["kind", *hidden]).assign(**whole),
         {  # The advice before the title: on a phone two columns are in sight.
-            "query_id": text("Topic", 60),
+            "query_id": display.identifier("Topic", rows["query_id"]),
             "advice": text(
                 "Advice", 215, '"Judge N more at random": if none of them is relevant, the topic is ready to stop.'
             ),
@@ -80,6 +80,10 @@ st.markdown(f"#### {widgets.plain(describe_ready(table, settings))}")
 sizes = {"Topics ready to stop": table["stop"], "Topics started": started}
 sizes |= {"Pairs judged": table["judged"], "Relevant found": table["found"]}
 widgets.metrics({label: int(column.sum()) for label, column in sizes.items()})
+if (review := campaign.settings.review()) is not None and review.screeners > 1:
+    st.caption(
+        "A record counts as screened from its first decision on. *Stopping* also counts missing second decisions."
+    )
 if used_up := campaign.progress.budget.state().words:
     st.warning(widgets.plain(used_up))
 widgets.missing_texts(table["without_text"])
@@ -87,7 +91,7 @@ shown = table
 if not started.all() and st.toggle(f"Only started topics ({started.sum():,} of {len(table):,})", True):
     shown = table[started]
 if started.any():
-    chart = intervals_chart(shown, settings.target)
+    chart = intervals_chart(shown, settings.target, widgets.words())
     display.altair_chart(chart, alt=f"Interval of the recall of each topic, and the target, {goal}")
     interval = f"{confidence} confidence interval of each topic's recall in {name_scope(shown)}"
     st.caption(f"Lines: {interval}; the symbol marks the lower bound. Dashed: target recall ({goal}).")
@@ -146,7 +150,4 @@ if is_manager and st.button("Reopen topic" if closed else "Close topic", key="op
 if known.judged:
     draw_recall(known, confidence)
     with st.expander("Other stopping rules"):
-        for reason in dict.fromkeys((known.decision.reason, estimate.reason)):
-            st.write(widgets.sentence(reason))
-        columns = {"promises": text("Guarantee", "medium"), "reason": text("Reason", "large")}
-        display.table(known.rules, {"rule": "Rule", "says": "Decision", **columns})
+        draw_rules(known)

@@ -11,6 +11,7 @@ from annotate.views.widgets import pairs_table, pickers, widgets
 from annotate.views.widgets.service_cache import cached
 from collection import annotator_agreement
 from collection.annotator_agreement import COEFFICIENTS, Labels
+from collection.core.review import STAGES
 
 COEFFICIENTS_OF = {
     scale: [entry.name for entry in COEFFICIENTS if scale in entry.scales] for scale in ("graded", "binary")
@@ -26,6 +27,9 @@ VIEWS = GRADES, VALUES, ANNOTATORS, TOPICS, TIME, SYSTEMS = (
 
 campaign = session.current().campaign
 words = campaign.settings.vocabulary
+
+is_task = campaign.settings.task() is not None  # compared by the topics of the campaign around it
+topic_words = str if is_task else words.apply
 
 st.title("Agreement")
 selected_question = pickers.pick_question(whole=True)
@@ -45,7 +49,18 @@ def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
     return Labels.of(selected, study.scale)
 
 
-frame = cached(study.labels, key, "Comparing", 8)()
+frame, review = cached(study.labels, key, "Comparing", 8)(), campaign.settings.review()
+stages: tuple[str, ...] = ()
+if review is not None and (compared := [stage for stage in review.stages if stage in set(frame["query_id"])]):
+    # One coefficient over decisions on abstracts and on full texts describes neither.
+    stage = compared[0]
+    if len(compared) > 1:
+        names = {each: STAGES[each].capitalize() for each in compared}
+        stage = st.segmented_control(
+            "Stage", compared, default=stage, required=True, key="stage", format_func=names.__getitem__
+        )
+    stages = (stage,)
+    frame = annotator_agreement.select_labels(frame, topics=stages)
 everybody = sorted(frame["annotator"].unique())
 if not labels_of(frame).several.any():
     reason = words.apply(f"no two of the {len(everybody):,} annotators graded the same pair")
@@ -54,7 +69,7 @@ if not labels_of(frame).several.any():
         if everybody:
             reason = f"only **{widgets.plain(everybody[0])}** has {words.graded} so far"
     st.write(words.apply("Agreement is measured on pairs that two or more annotators graded;") + f" {reason}.")
-    if campaign.settings.review() is not None:
+    if review is not None:
         widgets.page_link("set-up", "Choose two screeners")
     else:
         st.write(
@@ -76,11 +91,11 @@ with st.expander(words.apply("Settings: annotators, grades and intervals")):
             level = pickers.pick_level("level", "Used for the overlap and the binary scale.", question)
     hint = "Unit that the bootstrap resamples. Topics give wider intervals, which include differences between topics."
     by: Literal["pairs", "topics"] = middle.selectbox(
-        "Bootstrap unit", ["pairs", "topics"], key="by", help=words.apply(hint), format_func=words.apply
+        "Bootstrap unit", ["pairs", "topics"], key="by", help=topic_words(hint), format_func=topic_words
     )
     scale = "graded"
     if is_graded:
-        lowest = campaign.settings.grades.label(int(level)) if campaign.settings.review() is not None else level
+        lowest = campaign.settings.grades.label(int(level)) if review is not None else level
         scales = {"graded": words.apply("All grades"), "binary": f"Binary ({words.relevant} from {lowest})"}
         scale = right.selectbox("Scale", scales, key="scale", format_func=scales.__getitem__)
 without = tuple(a for a in everybody if a not in chosen)
@@ -88,14 +103,16 @@ labels = labels_of(frame, without)
 if not labels.several.any():
     st.info(words.apply("No two of these annotators graded the same pair. Select other annotators."))
     st.stop()
-cache_key = (key, without, float(level))
+cache_key = (f"{key} {stages}", without, float(level))
 compute = cached(study.report, key, "Comparing")
-report = compute(without=without, level=float(level), by=by, sides=("rest",))
+report = compute(topics=stages, without=without, level=float(level), by=by, sides=("rest",))
 with answer:
     agreement_tables.draw_answer(report, of_relevance=question is None)
 
-views = [name for name in VIEWS if name != SYSTEMS or not (is_nominal or campaign.settings.review())]
-view = st.segmented_control("Details", views, default=GRADES, required=True, key="look", format_func=words.apply)
+is_ranked = not is_nominal and not is_task  # tasks of generated answers have no rankings
+unused = {SYSTEMS, TOPICS} if review is not None else set[str]() if is_ranked else {SYSTEMS}
+views = [name for name in VIEWS if name not in unused]
+view = st.segmented_control("Details", views, default=GRADES, required=True, key="look", format_func=topic_words)
 coefficient = COEFFICIENTS_OF[scale][0]
 if view in (ANNOTATORS, TOPICS, TIME):
     computed = set(report.values.loc[report.values["scale"] == scale, "coefficient"])

@@ -4,9 +4,8 @@ import json
 
 import altair as alt
 import pandas as pd
-import streamlit as st
 
-from annotate.views.widgets import display
+from annotate.views.widgets import display, widgets
 from collection.charts.marks import BLUE, GREY, ORANGE, tooltips
 
 CELL = "cell"  # name of the charts' selection
@@ -39,13 +38,13 @@ def confusion_chart(
         alt.X("second:N", title=second, sort=order, axis=alt.Axis(labelAngle=0, orient="top", labelExpr=label)),
         alt.Y("first:N", title=first, sort=order, axis=alt.Axis(labelExpr=label)),
         most**0.5,
-        tooltips(table, first_name=first, second_name=second, count=("Pairs", ",")),
+        tooltips(table, first_name=first, second_name=second, count=(widgets.words().apply("Pairs"), ",")),
     )
 
 
 def annotators_chart(between: pd.DataFrame, label: str) -> alt.LayerChart:
     """All pairs of annotators as a heat map: ``a``, ``b``, ``pairs`` and ``value``, which is named `label`."""
-    mirrored = between.rename(columns={"a": "b", "b": "a"})
+    words, mirrored = widgets.words(), between.rename(columns={"a": "b", "b": "a"})
     table = pd.concat([between, mirrored], ignore_index=True).rename(columns={"a": "first", "b": "second"})
     names = sorted(set(table["first"]))
     shown = table["value"].map(lambda value: "·" if pd.isna(value) else f"{value:.2f}")
@@ -54,12 +53,61 @@ def annotators_chart(between: pd.DataFrame, label: str) -> alt.LayerChart:
         alt.X("second:N", title=None, sort=names, axis=alt.Axis(labelLimit=90, labelAngle=-40, orient="top")),
         alt.Y("first:N", title=None, sort=names, axis=alt.Axis(labelLimit=90)),
         1,
-        tooltips(table, first="Annotator A", second="Annotator B", value=(label, ".3f"), pairs=("Common pairs", ",")),
+        tooltips(
+            table,
+            first=words.apply("Annotator A"),
+            second=words.apply("Annotator B"),
+            value=(label, ".3f"),
+            pairs=(words.apply("Common pairs"), ","),
+        ),
     )
 
 
-def _heat_map(table: pd.DataFrame, x: alt.X, y: alt.Y, most: float, tooltip: list[alt.Tooltip]) -> alt.LayerChart:
-    """Cells that are bluer up to the strength `most`, with their text; cells with `same` are framed."""
+def judges_chart(matrix: pd.DataFrame, label: str, form: str) -> alt.LayerChart:
+    """A square matrix of judges (:meth:`.JudgeComparison.matrix`) as a heat map; `form` is that of its values."""
+    # Only numbers fit above the columns.
+    numbered = {str(name): f"{n} {name}" for n, name in enumerate(matrix.index, start=1)}
+    cells = matrix.rename_axis("first").reset_index().melt("first", var_name="second", value_name="value")
+    table = cells[cells["first"] != cells["second"]].reset_index(drop=True)
+    most = max(1.0, float(table["value"].abs().max())) if form == "pairs" else 1.0
+    written = {"pairs": ",.0f", "bias": "+.2f"}.get(form, ".2f")
+    table = table.assign(
+        column=table["second"].map(numbered).str.split().str[0],
+        row=table["first"].map(numbered),
+        shown=table["value"].map(lambda value: "·" if pd.isna(value) else format(value, written)),
+        strength=table["value"].abs().clip(0, most).fillna(0),
+        same=False,
+    )
+    return _heat_map(
+        table,
+        alt.X(
+            "column:N", title=None, sort=[name.split()[0] for name in numbered.values()],
+            axis=alt.Axis(labelAngle=0, orient="top", labelOverlap=False),
+        ),
+        alt.Y(
+            "row:N", title=None, sort=list(numbered.values()), axis=alt.Axis(labelLimit=150, labelOverlap=False)
+        ),
+        most,
+        tooltips(table, first="Row", second="Column", value=(label, written)),
+        row_height=30,
+        font_size=13 if len(numbered) <= 14 else 10,
+    )  # fmt: skip
+
+
+def _heat_map(
+    table: pd.DataFrame,
+    x: alt.X,
+    y: alt.Y,
+    most: float,
+    tooltip: list[alt.Tooltip],
+    *,
+    row_height: int | None = None,
+    font_size: int = 13,
+) -> alt.LayerChart:
+    """Cells that are bluer up to the strength `most`, with their text; cells with `same` are framed.
+
+    Rows are 52 pixels high, and the chart at most 520, unless a `row_height` is given.
+    """
     # Only the fields that make a cell: its count may change between two clicks.
     pick = alt.selection_point(name=CELL, fields=["first", "second"], empty=False)
     base = alt.Chart(table).encode(x=x, y=y, tooltip=tooltip)
@@ -69,13 +117,15 @@ def _heat_map(table: pd.DataFrame, x: alt.X, y: alt.Y, most: float, tooltip: lis
         stroke=alt.condition(pick, alt.value(ORANGE), alt.value(GREY)),
         strokeWidth=framed,
     )
-    ink = alt.value("#eef2f6" if st.context.theme.type == "dark" else "#1b2430")
-    text = base.mark_text(fontSize=13, cursor="pointer").encode(
+    # The colour of the page's text, which follows a theme that is chosen while the chart is on screen.
+    ink = alt.value("currentColor")
+    narrow = f"width / {max(1, table['second'].nunique())} < {2.2 * font_size}"  # as on a telephone
+    text = base.mark_text(fontSize=font_size, cursor="pointer", opacity=alt.ExprRef(f"{narrow} ? 0 : 1")).encode(
         text="shown:N", color=alt.condition(f"datum.strength > {0.75 * most}", alt.value("white"), ink)
     )
-    return alt.LayerChart(
-        layer=[cells.add_params(pick), text], height=max(180, min(52 * table["first"].nunique() + 40, 520))
-    )
+    rows = table["first"].nunique()
+    height = max(180, min(52 * rows + 40, 520)) if row_height is None else row_height * rows
+    return alt.LayerChart(layer=[cells.add_params(pick), text], height=height)
 
 
 def selected_cell(event: object) -> tuple[str, str] | None:
@@ -89,14 +139,14 @@ def windows_chart(windows: pd.DataFrame, label: str) -> alt.LayerChart:
     rows = windows.assign(
         until=windows["last_at"].dt.strftime("%Y-%m-%d %H:%M"), since=windows["first_at"].dt.strftime("%Y-%m-%d %H:%M")
     ).drop(columns=["first_at", "last_at"])
-    lowest = min(0.0, float(rows[["value", "low"]].min().min()))
+    words, lowest = widgets.words(), min(0.0, float(rows[["value", "low"]].min().min()))
     base = alt.Chart(rows).encode(
         x=alt.X("window:O", title="Window, oldest first", axis=alt.Axis(labelAngle=0)),
         tooltip=tooltips(
             rows,
-            since="First judgement (UTC)",
-            until="Last judgement (UTC)",
-            pairs="Pairs",
+            since=words.apply("First judgement (UTC)"),
+            until=words.apply("Last judgement (UTC)"),
+            pairs=words.apply("Pairs"),
             value=(label, ".3f"),
             low=("95% CI low", ".3f"),
             high=("95% CI high", ".3f"),

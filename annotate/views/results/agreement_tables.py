@@ -26,6 +26,8 @@ from collection.annotator_agreement import (
 from collection.campaign.results.agreement import AgreementStudy
 from collection.core.phrases import count, percent
 from collection.core.records import sort_naturally
+from collection.core.review import MAYBE
+from collection.core.vocabulary import RETRIEVAL
 from collection.measures import parse
 
 MOST_COUPLES = 20  # pairs of annotators whose conclusions are shown by default; each takes two evaluations
@@ -93,8 +95,8 @@ class Breakdown:
 def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
     """Draw the interpretation of the agreement, with at most six numbers."""
     words, is_review = widgets.words(), session.current().campaign.settings.review() is not None
-    # Published values for relevance judgements do not apply to screening decisions.
-    _, reading, *more = annotator_agreement.interpret(agreement, of_relevance=of_relevance and not is_review)
+    # Published values for relevance judgements apply neither to screening decisions nor to generated answers.
+    _, reading, *more = annotator_agreement.interpret(agreement, of_relevance=of_relevance and words is RETRIEVAL)
     st.markdown(f"#### {widgets.plain(words.apply(reading))}")
     for sentence in more:
         st.write(widgets.plain(words.apply(sentence)))
@@ -104,7 +106,7 @@ def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
     }
     shown = [
         ("Observed agreement", "observed", "graded"),
-        (words.apply(COEFFICIENTS["overlap"].label), "overlap", "binary"),
+        (words.apply(COEFFICIENTS["overlap"].label) if of_relevance else "Overlap", "overlap", "binary"),
     ]
     for label, name, on in shown[:1] if agreement.is_nominal else shown:
         value = annotator_agreement.select_value(agreement.values, name, on)["value"]
@@ -113,8 +115,10 @@ def draw_answer(agreement: Agreement, *, of_relevance: bool = True) -> None:
         value = annotator_agreement.select_value(agreement.values, f"alpha-{name}")["value"]
         numbers |= {} if isnan(value) else {f"Alpha, {name}": f"{value:.3f}"}
     if is_review:
-        value = annotator_agreement.select_value(agreement.values, "cohen")["value"]
-        numbers |= {} if isnan(value) else {COEFFICIENTS["cohen"].label: f"{value:.3f}"}
+        either = "include" if agreement.level > MAYBE else "exclude"
+        for label, on in (("all decisions", "graded"), (f"{either} or not", "binary")):
+            value = annotator_agreement.select_value(agreement.values, "cohen", on)["value"]
+            numbers |= {} if isnan(value) else {f"Kappa, {label}": f"{value:.3f}"}
     widgets.metrics(numbers)
     widgets.documentation_link("explanation/agreement", "How to interpret agreement")
 
@@ -193,19 +197,23 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw a table of the topics, least agreement first."""
     rows = sort_naturally(breakdown.break_down("topics"))
     rows = rows.sort_values("value", kind="stable", na_position="last")
-    campaign = session.current().campaign
-    rows = rows.merge(campaign.store.corpus.topics()[["query_id", "title"]], on="query_id")
+    now = session.current()
+    campaign = now.campaign
+    is_task = campaign.settings.task() is not None  # whose answers are compared by the topics of the campaign around it
+    topics = (now.outer if is_task else campaign).store.corpus.topics()
+    rows = rows.merge(topics[["query_id", "title"]], on="query_id")
     rare = "Alpha and kappa are low if nearly all pairs have the same grade; Gwet's AC1 is not."
     row = display.select_row(
         rows if rows["note"].any() else rows.drop(columns="note"),
         {
-            "query_id": text(widgets.words().apply("Topic"), "small"),
+            "query_id": text("Topic", "small"),
             "value": number(breakdown.name, "%.3f", help=rare),
-            "pairs": widgets.words().apply("Pairs with 2+ grades"),
+            "pairs": "Pairs with 2+ grades",
             "title": text("Title", "medium"),
             "note": text("Note", "medium"),
         },
         most_height=318,
+        in_words=not is_task,
         key=f"topics-{breakdown.state}-{breakdown.coefficient}",
         alt="Agreement by topic, lowest first",
     )
@@ -216,7 +224,8 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
     if row is None:
         return None
     topic = rows["query_id"][row]
-    cell = widgets.words().apply("annotators differ in topic") + f" {topic}"
+    words = "annotators differ in topic"
+    cell = f"{words if is_task else widgets.words().apply(words)} {topic}"
     return SelectedPairs(disagreements(breakdown.scaled, query_id=topic), cell)
 
 
@@ -259,7 +268,11 @@ def draw_answers(by_answer: Mapping[str, Agreement], names: Mapping[str, str]) -
         height="content",
         alt="Agreement on each tag",
     )
-    st.caption("Each tag is compared by whether it was given. Select a tag above for its details.")
+    pairs = count(next(iter(by_answer.values())).several, "pair")
+    st.caption(
+        f"{pairs} with 2 or more answers. Each tag is compared by whether it was given. Select a tag above for its "
+        "details."
+    )
 
 
 def draw_coefficients(rows: pd.DataFrame) -> None:

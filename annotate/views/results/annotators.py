@@ -134,17 +134,21 @@ elif view == FLAGGED:
         key=f"flagged-{logged}",
         alt="Pairs that annotators flagged for review",
     )
-    st.caption("Newest first. Select a row to read the document and its judgements.")
+    st.caption(widgets.words().apply("Newest first. Select a row to read the document and its judgements."))
     if row is not None:
         names = {grade: campaign.settings.grades.label(grade) for grade in campaign.settings.grades.sentences}
         pairs_table.side_by_side(flagged.iloc[row], campaign.results.agreement.labels(), names)
     widgets.page_link("adjudicate", "Adjudicate disagreements")
 elif view == DAYS:
-    display.altair_chart(annotators.days_chart(statistics.days), alt="Judgements per day, by annotator")
+    words = widgets.words()
+    display.altair_chart(
+        annotators.days_chart(statistics.days, words), alt=words.apply("Judgements per day, by annotator")
+    )
 else:
     everybody = sorted(times["annotator"].unique())
     chosen = st.multiselect("Annotators", everybody, default=everybody[:6])
     rows: pd.DataFrame = times[times["annotator"].isin(chosen)]
     if len(rows):
-        display.altair_chart(annotators.seconds_chart(rows), alt="Seconds of each judgement over time, by annotator")
+        alt = widgets.words().apply("Seconds of each judgement over time, by annotator")
+        display.altair_chart(annotators.seconds_chart(rows, widgets.words()), alt=alt)
         st.caption(f"Points: judgements. Lines: median of the last {annotators.WINDOW} judgements.")

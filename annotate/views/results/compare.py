@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from annotate.auth import session
-from annotate.views.results import comparison_tables, estimate_tables, systems_side_by_side
+from annotate.views.results import answer_comparison, comparison_tables, estimate_tables, systems_side_by_side
 from annotate.views.widgets import downloads, pickers, widgets
 from annotate.views.widgets.service_cache import cached
 from collection import comparison
@@ -15,22 +15,24 @@ from collection.core.phrases import join
 from collection.export import selection_caution
 from collection.formats import to_tsv
 from collection.measures import MEASURES, as_measure
-from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
+from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
 
-ALPHAS = [0.05, 0.01, 0.1]
 BOARD, TESTED, TWO, TOPICS, COSTS = "Leaderboard", "Tests", "Two systems", "Topics", "Costs"
-AUTOMATIC = "Permutation test for fewer than 30 topics or skewed differences, otherwise paired t-test."
 UNJUDGED = {"not-relevant": "Not relevant", "left-out": "Left out", "expected": "Estimated grades"}
 
 campaign = session.current().campaign
 counts = campaign.store.judgements.counts()
 
 st.title("Compare")
-if missing := [name for name in ("runs", "judgements") if not counts[name]]:
+missing = [name for name in ("runs", "judgements") if not counts[name]]
+if answer_comparison.pick_answers(has_rankings=not missing):
+    answer_comparison.draw()
+    st.stop()
+if missing:
     widgets.stop_with_next_step(f"This campaign has no {join(missing, 'or')} yet; comparing systems needs both.")
 
 answer = st.container()  # drawn first, computed from the settings below it
-with st.expander("Settings: measures, baseline, test and topics"):
+with st.expander(pickers.settings_label("measures, baseline, test and topics")):
     written = st.multiselect(
         "Measures",
         [*DEFAULT_MEASURES, "nDCG", "P@5", "Rprec", "bpref", "Success@10", "RR@10", "R@1000"],
@@ -63,19 +65,17 @@ with st.expander("Settings: measures, baseline, test and topics"):
     test, correction = DEFAULT_TEST, DEFAULT_CORRECTION
     if not estimated:
         with middle:
-            choices = {DEFAULT_TEST: "Automatic"} | {entry.name: entry.label for entry in TESTS}
-            test = pickers.pick("Significance test", choices, DEFAULT_TEST, "test")
-            st.caption(TESTS[test].description if test in TESTS else AUTOMATIC)
+            test = pickers.pick_test("test")
         with right:
-            corrections = {entry.name: entry.label for entry in CORRECTIONS}
-            correction = pickers.pick("Multiple-testing correction", corrections, DEFAULT_CORRECTION, "correction")
-            st.caption(CORRECTIONS[correction].description)
+            correction = pickers.pick_correction("correction")
     alpha = right.selectbox(
-        "Share of draws outside the ranges (α)" if estimated else "Significance level (α)", ALPHAS, key="alpha"
+        "Share of draws outside the ranges (α)" if estimated else "Significance level (α)", pickers.ALPHAS, key="alpha"
     )
     only = pickers.pick_finished_topics(rule)
 state = runs.cache_key()
 if estimated:
+    with answer:
+        pickers.draw_question(runs.qrels.question)
     known = (state, campaign.corpus.features.version())
     estimate = cached(runs.estimate, known, "Estimating unjudged grades")
     with widgets.shown_errors():
@@ -92,6 +92,7 @@ rows = compared.standings(measure)
 order = rows["system"].tolist()
 decisive = cached(campaign.results.qrels.count_decisive_pairs, counts["logged"])(topics=only)
 with answer:
+    pickers.draw_question(runs.qrels.question)
     if caution := selection_caution(decisive, "choose estimated grades of unjudged documents in the settings"):
         st.info(widgets.plain(f"{caution}."))
     comparison_tables.draw_answer(compared, measure, rows, f"{len(topics):,} of {counts['topics']:,}")
@@ -109,14 +110,7 @@ elif view == TESTED:
         compare = cached(comparison.compare, (cache_key, measure), "Comparing all pairs")
         every = compare(evaluation.select_measure(measure), alpha=alpha, all_pairs=True).pairs
         tests = tests if every is None else every
-    if measure in set(tests["measure"]):
-        comparison_tables.draw_tests(compared, tests, measure, correction)
-    elif len(order) < 2:
-        st.write("A test needs two systems. Import the run of another one.")
-    elif len(topics) < 2:
-        st.write("A test needs two topics; only one has judgements.")
-    else:
-        st.write(f"{widgets.plain(measure)} has no preferred direction, so no system is best. Choose a baseline.")
+    comparison_tables.draw_tests_or_reason(compared, tests, measure, correction, len(order), len(topics))
 elif view == TWO:
     if len(order) < 2:
         st.write("There is only one system. Import the run of another one.")

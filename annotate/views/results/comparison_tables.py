@@ -37,8 +37,13 @@ def notes(compared: Comparison, measure: str) -> list[str]:
     return [sentence(note) for note in chosen]
 
 
-def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics: str) -> None:
-    """Draw a measure's conclusion in words, numbers and a chart, with notes; `ranked` are its standings."""
+def draw_answer(
+    compared: Comparison, measure: str, ranked: pd.DataFrame, topics: str, unjudged: str = "documents"
+) -> None:
+    """Draw a measure's conclusion in words, numbers and a chart, with notes; `ranked` are its standings.
+
+    `unjudged` says what may be unjudged: documents or labels.
+    """
     tested = set(compared.tests.loc[compared.tests["measure"] == measure, "system"])
     st.markdown(f"#### {widgets.plain(compared.sentence(measure))}")
     if rival := next((system for system in ranked["system"] if system in tested), None):
@@ -55,10 +60,10 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
             worse = int((ranked["standing"] == WORSE).sum())
             numbers["Significantly worse than best"] = f"{worse:,} of {len(ranked) - len(best):,}"
     if ranked["unjudged"].notna().any():
-        numbers[_unjudged(ranked)] = percent(ranked["unjudged"].mean())
+        numbers[_unjudged(ranked, unjudged)] = percent(ranked["unjudged"].mean())
     widgets.metrics(numbers)
     downloadable_chart(
-        means_chart(ranked, measure),
+        means_chart(ranked, compared.evaluation.measures[measure]),
         "means",
         f"Mean {measure} over {count(compared.topics, 'topic')} with {confidence(compared.alpha)} confidence "
         "intervals.",
@@ -71,15 +76,17 @@ def draw_answer(compared: Comparison, measure: str, ranked: pd.DataFrame, topics
             widgets.documentation_link("explanation/significance", "How systems are tested")
 
 
-def _unjudged(ranked: pd.DataFrame) -> str:
-    """The label of the share of unjudged documents, with its cut-off if the measure has one."""
+def _unjudged(ranked: pd.DataFrame, what: str) -> str:
+    """The label of the share of unjudged documents or labels, with its cut-off if the measure has one."""
     cutoff = ranked["cutoff"].iloc[0]
-    return "Unjudged documents, mean" if pd.isna(cutoff) else f"Unjudged in top {cutoff}, mean"
+    return f"Unjudged {what}, mean" if pd.isna(cutoff) else f"Unjudged in top {cutoff}, mean"
 
 
-def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame) -> None:
-    """Draw systems x measures, best by `measure` first; `ranked` are its standings."""
-    hint = "Share of unjudged documents in the ranks that the measure reads. Most measures count them as not relevant."
+UNJUDGED = "Share of unjudged documents in the ranks that the measure reads. Most measures count them as not relevant."
+
+
+def draw_leaderboard(compared: Comparison, measure: str, ranked: pd.DataFrame, hint: str = UNJUDGED) -> None:
+    """Draw systems x measures, best by `measure` first; `ranked` are its standings, `hint` explains unjudged shares."""
     full = st.toggle(
         f"Show {confidence(compared.alpha)} confidence intervals and unjudged shares", key="full", help=hint
     )
@@ -137,15 +144,17 @@ def draw_tests(compared: Comparison, tests: pd.DataFrame, measure: str, correcti
         _tests_table(tested, sure)
         st.caption("p-values and confidence intervals are adjusted for all pairs together.")
         return
-    than = str(tested["baseline"].iloc[0])
+    than, has_intervals = str(tested["baseline"].iloc[0]), bool(tested["low"].notna().any())
+    lines = f"Lines: {sure} confidence intervals without correction; colours" if has_intervals else "Colours"
     downloadable_chart(
-        differences_chart(tested, measure, than),
+        differences_chart(tested, compared.evaluation.measures[measure], than),
         "tests",
-        f"Difference in mean {measure} from {than}. Lines: {sure} confidence intervals without correction; colours and "
-        "shapes: results after correction.",
+        f"Difference in mean {measure} from {than}. {lines} and shapes: results after correction.",
         alt=f"Differences in {measure} from {than}",
     )
     _tests_table(tested, sure)
+    if not has_intervals:
+        st.caption(f"There are no {sure} confidence intervals: {count(compared.topics, 'topic')} are too few for them.")
     adjusted = f", p-values adjusted for {count(len(tested), 'comparison')} by {CORRECTIONS[correction].label}"
     st.caption(
         f"{TESTS[tested['test'].iloc[0]].label}{'' if correction == 'none' else adjusted}. "
@@ -153,10 +162,25 @@ def draw_tests(compared: Comparison, tests: pd.DataFrame, measure: str, correcti
     )
 
 
+def draw_tests_or_reason(
+    compared: Comparison, tests: pd.DataFrame, measure: str, correction: str, systems: int, topics: int
+) -> None:
+    """Draw tests as :func:`draw_tests` does, or why there are none."""
+    if measure in set(tests["measure"]):
+        draw_tests(compared, tests, measure, correction)
+    elif systems < 2:
+        st.write("A test needs two systems. Import another one.")
+    elif topics < 2:
+        st.write("A test needs two topics; only one has judgements.")
+    else:
+        st.write(f"{widgets.plain(measure)} has no preferred direction, so no system is best. Choose a baseline.")
+
+
 def _tests_table(rows: pd.DataFrame, sure: str) -> None:
     effect = "Cohen's d of paired values: mean of the differences divided by their standard deviation."
     all_columns = st.toggle("Show all columns", key="all-columns")
     more = ["wins", "ties", "losses", *(["p"] if "p_adjusted" in rows else ["effect"])]
+    rows = rows if rows["low"].notna().any() else rows.drop(columns=["low", "high"])
     display.table(
         rows if all_columns else rows.drop(columns=more),
         {
@@ -184,8 +208,8 @@ def draw_values(
     measure: str,
     topics: Sequence[str],
     order: Sequence[str],
-    members: Mapping[str, Sequence[str]],
-    explain: Callable[[str, str], object],
+    members: Mapping[str, Sequence[str]] = {},
+    explain: Callable[[str, str], object] | None = None,
 ) -> None:
     """Draw topics x systems; `members` are the runs of each system, `explain` takes a run and a topic."""
     titles = session.current().campaign.store.corpus.topics().set_index("query_id")["title"]
@@ -196,6 +220,8 @@ def draw_values(
     table.index = pd.Index([f"{query_id}: {titles[query_id]}" for query_id in table.index], name=f"{measure} by topic")
     config = {system: number(system, "%.3f") for system in order}
     display.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
+    if explain is None:
+        return
     with st.expander("Calculation of one value"):
         left, right = st.columns(2)
         run = left.selectbox("Run", [name for system in order for name in members[system]], format_func=without_bidi)
@@ -211,7 +237,7 @@ def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> No
     if costs := comparison.number_costs(known):
         cost = st.selectbox("Cost", costs, format_func=lambda c: without_bidi(charts.cost_title(c)), key="cost")
         title = charts.cost_title(cost)
-        frontier = comparison.frontier(evaluation.means(), known, measure, cost)
+        frontier = comparison.frontier(evaluation.means(), known, measure, cost, evaluation.measures[measure].direction)
         frontier["place"] = frontier["dominated"].map({False: "not dominated", True: "dominated"})
         downloadable_chart(
             charts.frontier_chart(frontier, measure, cost),

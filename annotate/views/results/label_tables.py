@@ -35,28 +35,54 @@ def draw_agreement(comparison: PeopleComparison) -> None:
         "same": number("Observed agreement", "percent"),
         "bias": number("Bias", "%+.2f", help="Mean of the label minus the grade."),
     }
-    by_topic, by_run = st.tabs(["By topic", "By run"])
+    tabs = [widgets.words().apply("By topic"), *(["By run"] if len(comparison.runs) else [])]
+    by_topic, *by_run = st.tabs(tabs)
     with by_topic:
         topics = comparison.topics.sort_values("disagreement", ascending=False, kind="stable")
         columns = {"query_id": text("Topic"), **shared, "disagreement": number("Share of disagreement", "percent")}
-        display.table(topics, columns, most_height=388, alt="Agreement by topic")
-    with by_run:
-        runs = comparison.runs.sort_values("bias", ascending=False, kind="stable")
-        columns = {"run": text("Run"), **shared}
-        display.table(runs, columns, most_height=388, alt="Agreement by run, over the first ten documents")
+        display.table(topics, columns, most_height=388, alt=widgets.words().apply("Agreement by topic"))
+    for tab in by_run:
+        with tab:
+            runs = comparison.runs.sort_values("bias", ascending=False, kind="stable")
+            columns = {"run": text("Run"), **shared}
+            display.table(runs, columns, most_height=388, alt="Agreement by run, over the first ten documents")
 
 
 def draw_plan(plan: pd.DataFrame, measure: str) -> None:
     """Draw how exact values get by the number of human judgements."""
-    shown = plan.assign(value=plan["width"] / 2, difference=plan["difference_width"] / 2)
     columns = {
-        "judgements": number("Human judgements", "%d"),
-        "share": number("Share of the pool", "percent"),
-        "value": number(f"{measure} of a run", "± %.3f"),
-        "difference": number("Difference of two runs", "± %.3f"),
-    }
-    display.table(shown, columns, alt="Expected error by number of human judgements")
+        "judgements": number("Human judgements", "%d"), "share": number("Share of the pool", "percent"),
+        **_errors(measure),
+    }  # fmt: skip
+    display.table(_halves(plan), columns, alt="Expected error by number of human judgements")
     st.caption(widgets.sentence(PLAN_ASSUMES))
+
+
+def draw_budget(plan: pd.DataFrame, measure: str) -> None:
+    """Draw what people alone, each label set and all of them buy for a budget."""
+    columns = {
+        "option": text("Option"), "judgements": number("Human judgements", "%d"), "hours": number("Hours", "%.1f"),
+        "labels": number("Cost of labels", "%.2f"), "money": number("Total cost", "%.2f"), **_errors(measure),
+    }  # fmt: skip
+    shown = _halves(plan)
+    shown["judgements"] = shown["judgements"].where(shown["judgements"] >= 0)
+    display.table(shown, columns, alt="Expected error of each option")
+    if plan["best"].any():
+        best = plan.loc[plan["best"], "option"].iloc[0]
+        st.caption(widgets.plain(f"Best for differences between runs: {best}."))
+
+
+def _halves(plan: pd.DataFrame) -> pd.DataFrame:
+    return plan.assign(**{name: plan[name] / 2 for name in _errors("")})
+
+
+def _errors(measure: str) -> "display.Columns":
+    """Columns of a plan: half the widths of the intervals."""
+    titles = {
+        "width": f"{measure}, corrected", "difference_width": "Difference, corrected",
+        "combined_width": f"{measure}, combined", "combined_difference_width": "Difference, combined",
+    }  # fmt: skip
+    return {name: number(title, "± %.3f") for name, title in titles.items()}
 
 
 def draw_corrected(corrected: CorrectedValues, effects: SystemEffects) -> None:
@@ -72,8 +98,23 @@ def draw_corrected(corrected: CorrectedValues, effects: SystemEffects) -> None:
         corrected_chart(corrected.values, corrected.measure),
         "corrected-values",
         f"{corrected.measure} corrected by people's grades of a random sample, with 95% confidence intervals, which do "
-        "not cover the choice of topics. Crosses: labels alone.",
+        f"not cover the choice of {widgets.words().topics}. Crosses: labels alone.",
         alt=f"Corrected {corrected.measure} of each run",
+    )
+    shown = corrected.values.sort_values("combined", ascending=False, kind="stable")
+    columns = {"run": text("Run")}
+    columns |= {
+        key: number(label, "%.3f")
+        for key, label in {
+            "combined": "Combined", "combined_low": "95% CI low, combined", "combined_high": "95% CI high, combined",
+            "corrected": "Corrected", "low": "95% CI low, corrected", "high": "95% CI high, corrected",
+            "labels": "Labels alone",
+        }.items()
+    }  # fmt: skip
+    display.table(shown, columns, most_height=388, alt=f"Combined and corrected {corrected.measure} of each run")
+    st.caption(
+        "Corrected values are unbiased. Combined values, which order the runs, shrink the corrections to what labels "
+        "and ranks predict: they are more precise, but their intervals hold on average over the runs, not for each run."
     )
     st.markdown("##### Gain by labels")
     display.altair_chart(gains_chart(effects.gains), alt="Gain of each run by labels")

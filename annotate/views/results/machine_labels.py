@@ -1,15 +1,16 @@
 """Machine labels: labels by a model, a rule or clicks compared with people's grades, and what they change."""
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from annotate.auth import session
-from annotate.views.results import label_tables
+from annotate.views.results import judge_tables, label_tables
 from annotate.views.widgets import widgets
 from annotate.views.widgets.service_cache import cached
 from collection.campaign.machine_labels.label_sets import KINDS
 from collection.core.characters import without_bidi
 from collection.core.errors import CampaignError, InputError
-from collection.core.phrases import count
+from collection.core.phrases import count, percent
 from collection.machine_labels import PeopleComparison
 
 campaign = session.current().campaign
@@ -18,16 +19,38 @@ MEASURES = ("nDCG@10", "P@10", "DCG@10", "nDCG@20")
 
 st.title("Machine labels")
 sets = {each.name: each for each in campaign.store.machine_labels.sets()}
+is_manager = session.current().role == "manager"
+
+
+def draw_uploader(label: str, key: str, help: str) -> list[UploadedFile]:
+    """Draw the uploader of label sets."""
+    return st.file_uploader(label, accept_multiple_files=True, key=key, help=help)
+
+
 if not sets:
+    if is_manager:
+        judge_tables.draw_management([], draw_uploader)
     widgets.stop_with_next_step(
         "This campaign has no machine labels yet. Create them by a language model with `cleverdon labels llm`, or by "
-        "a rule with `cleverdon labels rule`."
+        "a rule with `cleverdon labels rule`, or import label sets."
     )
+
+measures = list(dict.fromkeys([str(study.main_measure()), *MEASURES]))
+has_runs = campaign.store.judgements.counts()["runs"] > 0  # tasks of generated answers have none: no value to correct
+views = ["One label set", "All label sets", *(["Manage"] if is_manager else [])]
+view = st.segmented_control("View", views, default=views[0], key="label_view", required=True)
+if view == "All label sets":
+    judge_tables.draw_all(measures, has_runs=has_runs)
+    st.stop()
+if view == "Manage":
+    judge_tables.draw_management(list(sets), draw_uploader)
+    st.stop()
 
 left, right = st.columns(2)
 name = left.selectbox("Label set", sets, format_func=without_bidi, key="label_set")
-measures = list(dict.fromkeys([str(study.main_measure()), *MEASURES]))
-measure = right.selectbox("Measure", measures, key="label_measure", accept_new_options=True)
+measure = measures[0]
+if has_runs:
+    measure = right.selectbox("Measure", measures, key="label_measure", accept_new_options=True)
 label_set = sets[name]
 about = KINDS[label_set.kind]
 if model := label_set.settings.get("model"):
@@ -38,16 +61,31 @@ st.caption(
 )
 if label_set.kind == "llm":
     described = campaign.machine_labels.llm.label_sets.summary(label_set)
+    counts = f"{described.graded:,} graded, {described.no_grade:,} replies without a grade, {described.failed:,} failed"
+    tokens = f"; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
+    probe = widgets.plain(described.probe.summary) if described.probe else "Not tested against injected instructions."
+    st.caption(counts + (tokens + probe if described.endpoint else "."))  # imported labels have no requests
+spread = campaign.machine_labels.sets.spread(label_set)
+if spread is not None:
     st.caption(
-        f"{described.graded:,} graded, {described.no_grade:,} replies without a grade, {described.failed:,} "
-        f"failed; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
-        + (widgets.plain(described.probe.summary) if described.probe else "Not tested against injected instructions.")
+        f"{count(spread.pairs, 'pair')} with several samples: {percent(spread.differing)} of them differ, with a mean "
+        f"standard deviation of {spread.deviation:.2f}. The label is the lower median."
     )
 key = study.cache_key()
 
+
+def _seconds() -> float:
+    """Seconds per judgement at the recent pace, or a usual number."""
+    try:
+        return max(1.0, round(study.seconds_per_judgement(), 1))
+    except InputError:
+        return 30.0
+
+
 with widgets.shown_errors():
-    for caution in cached(campaign.machine_labels.study.warnings, key, "Reading labels")(name, measure):
-        st.warning(widgets.sentence(caution))
+    if has_runs:
+        for caution in cached(campaign.machine_labels.study.warnings, key, "Reading labels")(name, measure):
+            st.warning(widgets.sentence(caution))
 
     st.subheader("Agreement with people")
     compared: PeopleComparison | None = None
@@ -57,6 +95,8 @@ with widgets.shown_errors():
         st.info(widgets.sentence(str(error)))
     if compared is not None:
         label_tables.draw_agreement(compared)
+    if not has_runs:
+        st.stop()
 
     st.subheader("Human judgements")
     progress = cached(study.progress, key)(name)
@@ -65,7 +105,7 @@ with widgets.shown_errors():
         st.write(f"{progress.judged:,} of {sampled} judged; the pool has {count(progress.pairs, 'pair')}.")
     plan = cached(study.plan, key, "Planning")(name, measure)
     label_tables.draw_plan(plan, measure)
-    if session.current().role == "manager":
+    if is_manager:
         with st.form("ask", border=False):
             least = min(20, progress.pairs)
             suggested = min(max(progress.asked, int(plan["judgements"].iloc[0])), progress.pairs)
@@ -79,6 +119,18 @@ with widgets.shown_errors():
         if progress.asked and st.button("Request the whole pool again"):
             study.ask_for_pool()
             st.rerun()
+
+    with st.expander("Compare options for a budget"), st.form("budget", border=False):
+        first, second, third = st.columns(3)
+        hours = first.number_input("Hours of judging", 0.0, value=10.0, key="budget_hours")
+        seconds = second.number_input("Seconds per judgement", 1.0, value=_seconds(), key="budget_seconds")
+        wage = third.number_input("Cost per hour of judging", 0.0, key="budget_wage")
+        compared_sets = st.multiselect(
+            "Label sets", sets, default=list(sets), format_func=without_bidi, key="budget_sets"
+        )
+        if st.form_submit_button("Compare"):
+            budget_plan = study.plan_budget(compared_sets, measure, hours=hours, seconds=seconds, wage=wage)
+            label_tables.draw_budget(budget_plan, measure)
 
     st.subheader("Corrected values")
     try:

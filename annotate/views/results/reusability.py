@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.views.results import reusability_tables
+from annotate.views.results import answer_comparison, answer_reusability, reusability_tables
 from annotate.views.widgets import display, downloads, pickers, widgets
 from annotate.views.widgets.downloads import downloadable_chart
 from annotate.views.widgets.service_cache import cached
@@ -25,12 +25,16 @@ campaign = session.current().campaign
 counts = campaign.store.judgements.counts()
 
 st.title("Reusability")
-if missing := [name for name in ("runs", "judgements") if not counts[name]]:
+missing = [name for name in ("runs", "judgements") if not counts[name]]
+if answer_comparison.pick_answers(has_rankings=not missing):
+    answer_reusability.draw()
+    st.stop()
+if missing:
     widgets.stop_with_next_step(f"This campaign has no {join(missing, 'or')} yet; reusability is assessed from both.")
 
 names = campaign.store.corpus.runs()["run"].tolist()
 answer = st.container()  # drawn first, computed from the settings below it
-with st.expander("Settings: measures, grades, groups of runs and topics"):
+with st.expander(pickers.settings_label("measures, grades, groups of runs and topics")):
     evaluation = campaign.results.evaluation.for_question(*pickers.pick_question())
     left, right = st.columns(2)
     with left:
@@ -74,6 +78,7 @@ report = assess(
     unjudged=unjudged,
 )
 with answer:
+    pickers.draw_question(evaluation.qrels.question)
     reusability_tables.draw_answer(report, measures[0])
 
 views = [*([DEPTHS] if report.ladder else []), LEFT_OUT, JUDGED, STABILITY, TOPICS]

@@ -12,7 +12,7 @@ from annotate.auth import session
 from annotate.views.widgets import widgets
 from annotate.views.widgets.widgets import plain
 from collection.campaign import Campaign
-from collection.core.phrases import count, plural
+from collection.core.phrases import count, join, plural
 from collection.core.records import Document
 
 now = session.current()
@@ -44,23 +44,23 @@ def marked(text: str, other: str) -> str:
     return " ".join(parts) or "*none*"
 
 
-def draw_pair(documents: Sequence[Document]) -> None:
-    """Draw two records field by field."""
+def draw_pair(documents: Sequence[Document], names: tuple[str, str] = ("record 1", "record 2")) -> None:
+    """Draw two records field by field; on a phone, where one is below the other, the names tell them apart."""
     fields = [texts(document) for document in documents]
-    for name, label in LABELS.items():
-        left, right = (each[name] for each in fields)
+    for field, label in LABELS.items():
+        left, right = (each[field] for each in fields)
         if not (left or right):
             continue
         is_same = left.casefold() == right.casefold()
         columns = st.columns(2, gap="medium")
-        for column, text, other in ((columns[0], left, right), (columns[1], right, left)):
+        for column, name, text, other in zip(columns, names, (left, right), (right, left), strict=True):
             mark = "" if is_same or not (left and right) else " :orange-badge[differs]"
-            column.markdown(f"**{label}**{mark}  \n{plain(text) if is_same else marked(text, other)}")
+            column.markdown(f"**{label}** ({name}){mark}  \n{plain(text) if is_same else marked(text, other)}")
     columns = st.columns(2, gap="medium")
-    for column, document in zip(columns, documents, strict=True):
-        sources = dict.fromkeys(name for name, _, _ in campaign.records.fields(document.doc_id))
+    for column, name, document in zip(columns, names, documents, strict=True):
+        sources = dict.fromkeys(source for source, _, _ in campaign.records.fields(document.doc_id))
         if sources:
-            column.caption(plain(f"From {', '.join(sources)}"))
+            column.caption(plain(f"{name.capitalize()}: from {join(list(sources))}"))
 
 
 def draw_open() -> None:
@@ -75,7 +75,7 @@ def draw_open() -> None:
     pair = int(row["pair"])
     documents = campaign.store.corpus.documents([row["doc_a"], row["doc_b"]])
     st.write(f"{count(len(pairs), 'pair')} to decide. Are these records of the same publication?")
-    st.caption(plain(f"Match: {row['reason']}"))
+    st.caption(plain(f"Match: {row['reason']}. If you merge them, record 1 stays, or the one that has been screened."))
     with st.container(horizontal=True):
         if st.button("Same", key="same", type="primary", shortcut="s", icon=":material/merge:"):
             with widgets.saving("Merged. Undo it under Decided."):
@@ -137,7 +137,7 @@ def draw_recognised(sources: Mapping[int, str]) -> None:
         other = campaign.records.document(int(row["record"]))
         where = f"{sources.get(int(row['source']), '')}, {row['reason']}"
         with st.expander(plain(f"{other.title or row['doc_id']} ({where})"), key=f"certain-{row['record']}"):
-            draw_pair([documents[row["doc_id"]], other])
+            draw_pair([documents[row["doc_id"]], other], ("kept", "removed"))
             if st.button("Separate", key=f"separate-{row['record']}", icon=":material/call_split:"):
                 with widgets.saving("Both records are in the review now."):
                     campaign.records.split(int(row["record"]), now.annotator)

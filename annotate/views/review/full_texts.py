@@ -11,7 +11,7 @@ from annotate.views.widgets import display, widgets
 from annotate.views.widgets.display import text
 from collection.campaign.review.full_texts import PdfReport
 from collection.core.characters import without_bidi
-from collection.core.phrases import count, plural
+from collection.core.phrases import count, cut, join, plural
 from collection.core.review import CONFLICT, NOT_RETRIEVED, UNSCREENED
 
 UNMATCHED, REPORTS, UPLOADS = (f"full-texts-{name}" for name in ("unmatched", "reports", "uploads"))
@@ -31,7 +31,7 @@ if review is None or not review.full_text:
     )
     st.stop()
 
-campaign.review.advance()
+campaign.review.full_texts.advance()
 full_texts = campaign.review.full_texts
 table = full_texts.table()
 if table.empty:
@@ -43,16 +43,13 @@ st.write(
     f"{int((~has_pdf & ~is_out).sum()):,} without, {int(is_out.sum()):,} not retrieved. "
     "Without a PDF, screeners open the link of the record."
 )
-title_abstract = campaign.review.decisions()["title_abstract"]
+title_abstract = campaign.review.decisions.table()["title_abstract"]
 unscreened, conflicts = (int((title_abstract == each).sum()) for each in (UNSCREENED, CONFLICT))
-people_have, resolved, resolve = "somebody has", "", ""
-if review.screeners > 1 or conflicts:
-    people_have, resolved = "both screeners have", ", or its conflict is resolved"
-    resolve = f" and {count(conflicts, 'conflict')} to resolve"
+to_come = [count(unscreened, "title and abstract to screen", "titles and abstracts to screen")] * bool(unscreened)
+to_come += [count(conflicts, "conflict to resolve", "conflicts to resolve")] * bool(conflicts)
 st.caption(
-    f"A record reaches this stage once {people_have} included it, or kept it as maybe, by title and "
-    f"abstract{resolved}; known records reach it at once. "
-    f"{count(unscreened, 'title and abstract', 'titles and abstracts')} to screen{resolve} left."
+    "These are the records that were included or kept as maybe by title and abstract."
+    + (f" More may follow: {join(to_come)}." if to_come else "")
 )
 
 
@@ -71,7 +68,8 @@ def describe(report: PdfReport) -> str:
     if report.problem:
         return f"{name}: not attached, because {widgets.plain(report.problem)}."
     titles = dict(zip(table["doc_id"], table["title"], strict=True))
-    return f"{name}: attached to “{widgets.plain(titles[report.doc_id])}” ({report.reason})."
+    title = titles.get(report.doc_id, report.doc_id)  # its record may be excluded by now
+    return f"{name}: attached to “{widgets.plain(title)}” ({report.reason})."
 
 
 number = st.session_state.setdefault(UPLOADS, 0)
@@ -96,7 +94,8 @@ with st.form("add-pdfs", border=True):
             st.session_state[UPLOADS] = number + 1  # an empty uploader, whose files are freed
             st.rerun()
 
-if reports := st.session_state.pop(REPORTS, None):
+unmatched = st.session_state.get(UNMATCHED, {})
+if reports := st.session_state.get(REPORTS):
     attached = [report for report in reports if report.doc_id]
     if attached:
         st.success(f"{count(len(attached), 'PDF file')} attached.", icon=":material/check:")
@@ -105,24 +104,34 @@ if reports := st.session_state.pop(REPORTS, None):
     for report in reports:
         if report.problem:
             st.warning(describe(report))
+if not unmatched:  # the list is kept until all files are assigned
+    st.session_state.pop(REPORTS, None)
 
-if unmatched := st.session_state.get(UNMATCHED, {}):
+if unmatched:
     st.subheader(f"{count(len(unmatched), 'PDF file')} to assign")
     st.caption("These files match no record, or several.")
     waiting = table[~has_pdf]
     names = {"": "Choose a record"} | {
-        doc_id: without_bidi(f"{title} ({authors[:40]} {year})")
+        doc_id: without_bidi(f"{cut(authors, 30)} {year}: {title}")  # the field cuts long titles
         for doc_id, title, authors, year in waiting[["doc_id", "title", "authors", "year"]].itertuples(index=False)
     }
     for place, name in enumerate(list(unmatched)):
+        st.write(widgets.plain(name))
         left, assign, discard = st.columns([6, 1, 1], vertical_alignment="bottom")
-        doc_id = left.selectbox(widgets.plain(name), names, format_func=names.__getitem__, key=f"record-{place}-{name}")
+        doc_id = left.selectbox(
+            without_bidi(name),  # for screen readers only
+            names,
+            format_func=names.__getitem__,
+            key=f"record-{place}-{name}",
+            label_visibility="collapsed",
+        )
         if assign.button("Assign", key=f"assign-{place}", disabled=not doc_id):
             with widgets.shown_errors(), tempfile.TemporaryDirectory() as scratch:
                 path = Path(scratch) / Path(name).name
                 path.write_bytes(unmatched[name])
                 full_texts.attach(path, doc_id)
                 del unmatched[name]
+                st.session_state.setdefault(REPORTS, []).append(PdfReport(name, doc_id, "assigned here"))
                 st.rerun()
         if discard.button("Discard", key=f"discard-{place}"):
             del unmatched[name]
@@ -131,18 +140,21 @@ if unmatched := st.session_state.get(UNMATCHED, {}):
 which = st.segmented_control("Records", FILTERS, default="all", format_func=FILTERS.__getitem__, key="records")
 tests = {"due": ~has_pdf & (table["full_text"] == UNSCREENED), "pdf": has_pdf, "not retrieved": is_out}
 listed = table[tests[which]] if which in tests else table
-listed = listed.reset_index(drop=True).assign(decision=lambda frame: frame["full_text"].str.capitalize())
+listed = listed.reset_index(drop=True).assign(
+    decision=lambda frame: frame["full_text"].str.capitalize(),
+    shown_pages=lambda frame: frame["pages"].where(frame["pages"] > 0).astype("Int64"),  # blank without a PDF
+)
 actions = st.container()  # above the table, which may be longer than the window
 chosen = display.table(
     listed,
     {
         "title": text("Title", 280),
+        "authors": text("Authors", 110),
+        "year": text("Year", 50),
         "decision": text("Full text", 95),
         "not_retrieved": text("Reason not retrieved", 170) if any(listed["not_retrieved"]) else None,
-        "pages": NumberColumn("PDF (pages)", width=85, help="0: no PDF is attached"),
+        "shown_pages": NumberColumn("PDF pages", width=80, help="Blank: no PDF file is attached"),
         "link": LinkColumn("Link", display_text=r"https?://(?:doi\.org/)?(.+)", width=110),
-        "year": text("Year", 50),
-        "authors": text("Authors", 110),
     },
     most_height=HEIGHT,
     on_select="rerun",
@@ -154,12 +166,12 @@ selected = listed.iloc[rows]
 actions.caption(
     f"{count(len(selected), 'record')} selected." if rows else "Select records to mark them or remove PDF files."
 )
-if not rows:
-    st.stop()
-
+# Drawn even without a selection, so that selecting a row does not move the table.
 doc_ids = selected["doc_id"].tolist()
 reason_field, mark, restore, remove = actions.columns([4, 2, 2, 2], vertical_alignment="bottom")
-reason = reason_field.text_input("Reason not retrieved", placeholder="No access; authors did not answer")
+reason = reason_field.text_input(
+    "Reason not retrieved", placeholder="No access; authors did not answer", disabled=not rows
+)
 if mark.button("Mark as not retrieved", disabled=not (selected["full_text"] != NOT_RETRIEVED).any(), width="stretch"):
     with widgets.shown_errors():
         full_texts.mark_not_retrieved(doc_ids, reason, now.annotator)

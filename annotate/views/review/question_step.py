@@ -30,11 +30,11 @@ def draw(campaign: Campaign, review: Review) -> None:
         left, right = st.columns(2, gap="large")
         with left:
             values["include"] = _lines("Inclusion criteria", review.include, "review-include", "One per line.")
-            hint = "One word or phrase per line; * stands for any ending. Records show them in green."
+            hint = "One word or phrase per line, green in records. A * at either end of a word stands for any letters."
             values["include_terms"] = _lines("Inclusion terms", review.include_terms, "review-include-terms", hint)
         with right:
             values["exclude"] = _lines("Exclusion criteria", review.exclude, "review-exclude", "One per line.")
-            hint = "One word or phrase per line; * stands for any ending. Records show them in red."
+            hint = "One word or phrase per line, red in records. A * at either end of a word stands for any letters."
             values["exclude_terms"] = _lines("Exclusion terms", review.exclude_terms, "review-exclude-terms", hint)
         hint = "One per line, 2 to 20. Optional for titles and abstracts, required for full texts."
         reasons = _lines("Reasons for exclusion", campaign.settings.reasons(), "review-reasons", hint, height=210)

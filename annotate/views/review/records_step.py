@@ -21,6 +21,7 @@ from collection.campaign.imports.records import describe_years
 from collection.core.characters import without_bidi
 from collection.core.errors import CleverdonError, FormatError
 from collection.core.phrases import count, join_first, percent, plural
+from collection.core.review import UNSCREENED
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -44,7 +45,10 @@ FILES_HELP = (
 
 def draw(campaign: Campaign, upload: Upload) -> None:
     """Draw the upload of files, what they contain, and the known relevant records."""
-    st.write("Export your search results from each database with all fields, and add the files here.")
+    st.write(
+        "Export your search results from each database with all fields, and add the files here. Of duplicates, the "
+        "record that is imported first stays: begin with the database whose records are most complete."
+    )
     widgets.documentation_link("how-to/import-files#import-references", "File formats with examples")
     place = st.session_state.setdefault(FILES, 0)
     files = upload("Files with records", f"records-{place}", FILES_HELP)
@@ -57,6 +61,7 @@ def draw(campaign: Campaign, upload: Upload) -> None:
     for problem in st.session_state.get(FAILED, ()):
         st.error(widgets.plain(problem))
     _draw_sources(campaign)
+    _draw_decisions(campaign)
     if campaign.store.judgements.counts()["documents"]:
         _draw_known(campaign, upload)
         if st.button("Continue", type="primary", icon=":material/arrow_forward:", key="continue"):
@@ -109,10 +114,10 @@ def _draw_sources(campaign: Campaign) -> None:
     if sources.empty:
         return
     read, duplicates = int(sources["read"].sum()), int(sources["duplicates"].sum())
-    records = campaign.store.judgements.counts()["documents"]
+    left = int((campaign.review.decisions.table()["title_abstract"] == UNSCREENED).sum())
     of = f"{count(read, 'record')} read from {count(len(sources), 'file')}"
     removed = f"{count(duplicates, 'duplicate')} removed"
-    st.subheader(f"{count(records, 'record')} to screen")
+    st.subheader(f"{count(left, 'record')} to screen")
     st.write(f"{of}, {removed}.")
     years = sources["years"].map(describe_years)
     shown = sources.assign(
@@ -133,7 +138,7 @@ def _draw_sources(campaign: Campaign) -> None:
         "without_doi": "Without DOI",
         "years": "Years",
         "languages": text("Languages", 120),
-        "skipped": number("Skipped", help="Text between records, or records that could not be read."),
+        "skipped": number("Skipped", help="Lines of headings between records, and records that could not be read."),
     }
     # Columns without content would push others out of sight.
     columns = {
@@ -159,6 +164,25 @@ def _draw_sources(campaign: Campaign) -> None:
         widgets.page_link("duplicates", "Decide on duplicates")
 
 
+def _draw_decisions(campaign: Campaign) -> None:
+    """Draw the form that imports decisions of screening tools, if the files contain any."""
+    decided = campaign.records.count_decisions()
+    if not decided:
+        return
+    with st.expander(f"Decisions in the files ({decided:,})"):
+        st.caption(
+            "The files contain decisions made in ASReview, Rayyan, Covidence or Cleverdon. You can import them as a "
+            "screener's decisions. Covidence only gives reasons for exclusion at the full-text stage."
+        )
+        with st.form("decisions", border=False):
+            hint = "If a file names the screener of a decision, as Rayyan does, that name is used instead."
+            name = st.text_input("Screener", max_chars=64, help=hint, key="decisions-by")
+            if st.form_submit_button("Import decisions"):
+                with widgets.saving("Imported the decisions."):
+                    report = campaign.imports.import_decisions(name)
+                    st.session_state[NOTICES] = [*report.done, *report.notices]
+
+
 def _describe_languages(languages: dict[str, int]) -> str:
     total = sum(languages.values())
     return ", ".join(f"{name} {percent(number / total)}" for name, number in languages.items() if name)
@@ -166,7 +190,7 @@ def _describe_languages(languages: dict[str, int]) -> str:
 
 def _draw_known(campaign: Campaign, upload: Upload) -> None:
     """Draw the known relevant records, and the form that adds some."""
-    known = campaign.review.known()
+    known = campaign.review.decisions.known()
     label = f"Known relevant records ({len(known)})" if known else "Known relevant records (optional)"
     with st.expander(label, expanded=bool(st.session_state.get(KNOWN))):
         st.caption("Studies that you know to be relevant. They are included at once, and the ranking learns from them.")

@@ -9,6 +9,9 @@ from collection.campaign import Campaign
 from collection.core.phrases import percent
 from collection.core.review import Review
 
+FEW = 500
+"""Number of records below which a stopping rule saves little: with 30 relevant ones, 79% of the rest are screened."""
+
 SCREENERS = {
     1: ("One person per record", "Several people can share the records."),
     2: ("Two people per record, independently", "They do not see each other's decisions. You resolve conflicts."),
@@ -35,6 +38,11 @@ def draw(campaign: Campaign, review: Review) -> None:
             "The records that are most likely relevant come first. The page Stopping says when at least "
             f"{percent(target)} of the relevant records are found, with {percent(loop.confidence)} confidence."
         )
+        if 0 < campaign.store.judgements.counts()["documents"] < FEW:
+            st.caption(
+                f"With fewer than {FEW} records, plan to screen all of them: you could rarely stop much earlier. "
+                "The ranking still shows the relevant ones first."
+            )
         widgets.documentation_link("how-to/stop-judging", "How this is estimated")
     changed = (screeners, full_text, target) != (review.screeners, review.full_text, loop.target)
     if st.button("Save", disabled=not changed, key="save-screening"):
@@ -43,7 +51,7 @@ def draw(campaign: Campaign, review: Review) -> None:
             campaign.settings.set_loop(target=target)
     st.subheader("Screeners")
     _draw_people(campaign)
-    able = _count_able(campaign)
+    able = count_able(campaign)
     if screeners > able:
         st.warning("Two people per record need two accounts: invite another screener.")
     is_ready = campaign.review.steps.is_set_up()
@@ -58,7 +66,8 @@ def draw(campaign: Campaign, review: Review) -> None:
         st.switch_page(f"views/{page_access.find_page('judge').file}")
 
 
-def _count_able(campaign: Campaign) -> int:
+def count_able(campaign: Campaign) -> int:
+    """Count the accounts that can screen."""
     people = campaign.store.accounts.table()
     return int((people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)).sum())
 
@@ -73,9 +82,12 @@ def _draw_people(campaign: Campaign) -> None:
         alt="People who can screen",
     )
     invitations.draw_link("*People*")
-    with st.form(f"invite-{len(people)}", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Name of another screener", max_chars=64, key="screener-name")
-        if st.form_submit_button("Create invitation link"):
+    with st.form(f"invite-{len(people)}", border=False):
+        row = st.container(horizontal=True, vertical_alignment="bottom")
+        name = row.text_input("Name of another screener", max_chars=64, key="screener-name")
+        takes_over = invitations.draw_takeover(campaign)
+        if row.form_submit_button("Create invitation link"):
             with widgets.shown_errors():
-                invitations.keep_link(name.strip(), campaign.people.accounts.invite(name, "annotator", [], ""))
+                token = campaign.people.accounts.invite(name, "annotator", [], "", imported=takes_over)
+                invitations.keep_link(name.strip(), token)
                 st.rerun()

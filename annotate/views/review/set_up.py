@@ -4,7 +4,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.review import question_step, records_step, screening_step, set_up_steps
-from annotate.views.review.set_up_steps import QUESTION, RECORDS
+from annotate.views.review.set_up_steps import QUESTION, RECORDS, SCREENING
 
 campaign = session.current().campaign
 review = campaign.settings.review()
@@ -14,7 +14,12 @@ if review is None:
     st.write("This campaign is not a literature review. Create one with `cleverdon new DIR --review`.")
     st.stop()
 
-finished = {QUESTION: bool(review.question), RECORDS: bool(campaign.store.judgements.counts()["documents"])}
+counts = campaign.store.judgements.counts()
+finished = {
+    QUESTION: bool(review.question),
+    RECORDS: bool(counts["documents"]),
+    SCREENING: bool(counts["judgements"]) and screening_step.count_able(campaign) >= review.screeners,
+}
 step = set_up_steps.pick({name for name, is_finished in finished.items() if is_finished})
 if step == QUESTION:
     question_step.draw(campaign, review)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.views.widgets import widgets
+from annotate.views.widgets import recall_charts, widgets
 from collection.core.phrases import count, percent_down, percent_up, plural
 from collection.core.review import FULL_TEXT, TITLE_ABSTRACT, UNSCREENED
 
@@ -29,15 +29,25 @@ with st.spinner("Estimating"):
     stopping = campaign.review.report.stopping()
 recall, loop = stopping.recall, campaign.settings.loop()
 is_closed = campaign.settings.modes()[TITLE_ABSTRACT] == "closed"
-is_complete = recall.judged >= recall.size
+left, unfinished = recall.size - recall.judged, bool(stopping.half or stopping.conflicts)
 st.subheader("Titles and abstracts")
 with st.container(border=True):
-    icon = "check_circle" if stopping.may_stop or is_complete else "hourglass_top"
-    answer = "You may stop screening." if stopping.may_stop else "Keep screening."
-    answer = "All records are screened." if is_complete else "Screening has ended." if is_closed else answer
+    if not left:
+        conflicts = f" {count(stopping.conflicts, 'conflict')} to resolve." if stopping.conflicts else ""
+        answer = "All records have a decision." if stopping.half else f"All records are screened.{conflicts}"
+    elif is_closed:
+        answer = "Screening of new records has ended." if stopping.half else "Screening has ended."
+    elif recall.decision.stop:
+        answer = "You may stop screening." if stopping.may_stop else "You may end screening of new records."
+    else:
+        answer = "Keep screening."
+    icon = "check_circle" if not unfinished and (stopping.may_stop or not left) else "hourglass_top"
     st.markdown(f"#### :material/{icon}: {answer}")
     st.write(widgets.plain(stopping.advice))
-metrics = {"Screened": f"{recall.judged:,} of {recall.size:,}", "Included or maybe": f"{recall.found:,}"}
+metrics = {"Screened": f"{stopping.screened:,} of {recall.size:,}"}
+if stopping.half:
+    metrics["Second decision missing"] = f"{stopping.half:,}"
+metrics["Included or maybe"] = f"{recall.found:,}"
 if recall.judged:
     low, high = percent_down(recall.estimate.recall_low), percent_up(recall.estimate.recall_high)
     label = f"Share found, {percent_down(loop.confidence)} confidence interval"
@@ -49,7 +59,6 @@ for note in recall.notes:
     st.warning(widgets.plain(campaign.settings.vocabulary.apply(note)))
 # Readers cannot press the button, since it does not run for them.
 if session.current().role == "manager":
-    left = recall.size - recall.judged
     if is_closed and st.button("Resume screening", icon=":material/play_arrow:", key="resume"):
         campaign.settings.reopen_topic(TITLE_ABSTRACT)
         st.rerun()
@@ -60,13 +69,17 @@ if session.current().role == "manager":
         st.caption(
             f"If you end screening, {count(left, 'record')} {plural(left, 'stays', 'stay')} unscreened. The PRISMA "
             "diagram counts them as *marked as ineligible by automation tools*."
+            + (" Screeners still get the records that lack a second decision." if review.screeners > 1 else "")
         )
 with st.container(horizontal=True):
     widgets.documentation_link("how-to/stop-judging", "When to stop")
-    widgets.page_link("recall", "Curve and other stopping rules")
+if recall.judged:
+    with st.expander("Curve and other stopping rules"):
+        recall_charts.draw_recall(recall, percent_down(loop.confidence))
+        recall_charts.draw_rules(recall)
 if review.full_text:
     st.subheader("Full texts")
-    table = campaign.review.decisions()
+    table = campaign.review.decisions.table()
     waiting = int((table["full_text"] == UNSCREENED).sum())
     reached = int((table["full_text"] != "").sum())
     st.write(
@@ -77,4 +90,5 @@ if review.full_text:
     )
 draw_protocol()
 st.subheader("Text for the methods section")
-st.code(campaign.review.report.methods_text(), language=None, wrap_lines=True)
+report = campaign.review.report
+st.code(report.methods_text(since=report.update_since()), language=None, wrap_lines=True)

@@ -6,7 +6,7 @@ draws tables and charts through these functions, and Markdown through :func:`ann
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import altair as alt
@@ -15,6 +15,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 
+from annotate.auth import session
 from collection.core.characters import without_bidi
 
 if TYPE_CHECKING:
@@ -39,19 +40,33 @@ def text(label: str, width: Width = None, help: str | None = None) -> ColumnConf
     return TextColumn(label, width=width, help=help)
 
 
+def identifier(label: str, ids: Iterable[str]) -> ColumnConfig:
+    """Configure a column of ids as wide as the longest, because ids of answers and sentences differ only at the end."""
+    longest = max(map(len, ids), default=0)
+    return TextColumn(label, width=min(max(60, 8 * longest + 20), 200))
+
+
 def timestamp(label: str, form: str = "YYYY-MM-DD HH:mm") -> ColumnConfig:
     """A column of points in time."""
     return DatetimeColumn(label, format=form)
 
 
-def table(frame: pd.DataFrame, columns: Columns, *, most_height: int | None = None, **options: object) -> SelectedRows:
+def table(
+    frame: pd.DataFrame,
+    columns: Columns,
+    *,
+    most_height: int | None = None,
+    in_words: bool = True,
+    **options: object,
+) -> SelectedRows:
     """Draw some columns of a frame without its index; return the selection, where ``on_select`` asks for it.
 
     `columns` are column -> label or configuration, in the order in which they are shown; None is a hidden column. Those
-    that the frame lacks are left out, and its other columns are not sent to the browser. Above `most_height` pixels the
-    table scrolls. `options` are those of :func:`streamlit.dataframe`.
+    that the frame lacks are left out, and its other columns are not sent to the browser. Labels are put into the words
+    of the campaign, except those of its topics in a task (`in_words`). Above `most_height` pixels the table scrolls.
+    `options` are those of :func:`streamlit.dataframe`.
     """
-    sent = {name: column for name, column in columns.items() if name in frame}
+    sent = {name: _in_words(column) if in_words else column for name, column in columns.items() if name in frame}
     shown = {name: column for name, column in sent.items() if column is not None}
     if most_height is not None:
         options["height"] = height(frame, most_height)
@@ -59,12 +74,24 @@ def table(frame: pd.DataFrame, columns: Columns, *, most_height: int | None = No
     return cast(SelectedRows, event)
 
 
+def _in_words(column: ColumnConfig | str | None) -> ColumnConfig | str | None:
+    """Return a column with its label in the words of the campaign."""
+    if column is None or isinstance(column, str):
+        return column and session.words().apply(column)
+    return cast("ColumnConfig", {**column, "label": session.words().apply(str(column["label"]))})
+
+
 def select_row(
-    frame: pd.DataFrame, columns: Columns, *, most_height: int | None = None, **options: object
+    frame: pd.DataFrame,
+    columns: Columns,
+    *,
+    most_height: int | None = None,
+    in_words: bool = True,
+    **options: object,
 ) -> int | None:
     """Draw a table, as :func:`table` does, in which one row can be selected; return its position."""
     options |= {"on_select": "rerun", "selection_mode": "single-row"}
-    return selected_row(table(frame, columns, most_height=most_height, **options), len(frame))
+    return selected_row(table(frame, columns, most_height=most_height, in_words=in_words, **options), len(frame))
 
 
 def selected_row(event: SelectedRows, rows: int) -> int | None:

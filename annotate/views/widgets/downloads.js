@@ -40,6 +40,7 @@ function standalone(drawn, alt) {
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
   svg.removeAttribute("style");
+  svg.setAttribute("color", getComputedStyle(drawn).color);
   const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
   title.textContent = alt;
   const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -36,6 +37,11 @@ button { font: inherit; color: var(--st-text-color); background: none; cursor: p
 button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
 """
+
+
+def file_name(name: str) -> str:
+    """Return the name of an annotator or a label set, such as "a/b", as a part of the name of a file."""
+    return re.sub("[^0-9A-Za-z]+", "_", name)
 
 
 def write_files(write: Write, name: str) -> dict[str, bytes]:

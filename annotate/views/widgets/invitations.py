@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.views.widgets.widgets import plain
+from collection.campaign import Campaign
 from collection.campaign.operations.server_state import is_loopback
 from collection.campaign.people.accounts import LINK_DAYS
 from collection.core.phrases import count
@@ -20,6 +21,18 @@ def keep_link(name: str, token: str) -> None:
     if is_loopback(home) and address and not is_loopback(address):  # the manager is at the server itself
         home = address
     st.session_state[LINK] = (name, f"{home}/invitation?token={quote(token)}")
+
+
+def draw_takeover(campaign: Campaign) -> bool:
+    """Draw the choice to let a person continue with imported judgements, if some have a name without an account."""
+    if not campaign.people.accounts.imported_names():
+        return False
+    words = campaign.settings.vocabulary
+    return st.checkbox(
+        words.apply("Judgements imported under this name are by this person"),
+        key="imported",
+        help=words.apply("The person continues with these judgements, and can change them."),
+    )
 
 
 def draw_link(help_page: str) -> None:

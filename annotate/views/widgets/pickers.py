@@ -1,6 +1,6 @@
 """Input fields that several pages share: rules, measures, grades, shares, topics."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -10,12 +10,19 @@ from annotate.views.widgets import widgets
 from annotate.views.widgets.service_cache import cached
 from collection.adjudication import ADJUDICATION_RULES, DEFAULT_RULE, QuestionAnswers, parse_rule
 from collection.core.characters import without_bidi
+from collection.core.questions import describe_bounds
 from collection.core.registry import Entry
 from collection.measures import as_measures
+from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
 ANNOTATOR = "annotator"  # the parameter of a rule that takes the grades of one person
 
 K = TypeVar("K")
+
+ALPHAS = [0.05, 0.01, 0.1]
+"""Significance levels to choose from."""
+AUTOMATIC = "Permutation test for fewer than 30 topics or skewed differences, otherwise paired t-test."
+"""Description of the automatic choice of a test."""
 
 
 def pick(
@@ -95,12 +102,29 @@ def pick_question(key: str = "question", *, whole: bool = False) -> tuple[str | 
     return name, answer or None
 
 
-def read_measures(written: Iterable[str]) -> tuple[str, ...]:
+def settings_label(fields: str) -> str:
+    """Return the label of a page's settings: `fields`, after the question if the campaign has further questions."""
+    return f"Settings: {'question, ' if session.current().campaign.settings.questions() else ''}{fields}"
+
+
+def draw_question(selected: QuestionAnswers | None) -> None:
+    """Draw the further question by which systems are evaluated, and the grades at which it is asked."""
+    if selected is None:
+        return
+    question, answer = selected.question, selected.answer
+    given = "" if answer is None else f" Answer: {selected.label(answer)}."
+    bounds = describe_bounds(question)
+    is_bounded = (question.asked_from, question.asked_to) != (None, None)
+    scope = f" Asked at {bounds}: documents with other grades count as unjudged." if is_bounded else ""
+    st.caption(widgets.plain(f"By {question.name}: {question.sentence}{given}{scope}"))
+
+
+def read_measures(written: Iterable[str], parse: Callable[[str], Iterable[object]] = as_measures) -> tuple[str, ...]:
     """Parse measures, each once; draw an error for unknown ones, and end the page if none is left."""
     measures: dict[str, None] = {}
     for text in written:
         with widgets.shown_errors():
-            measures |= dict.fromkeys(map(str, as_measures(text)))
+            measures |= dict.fromkeys(map(str, parse(text)))
     if not measures:
         st.write("Choose at least one measure.")
         st.stop()
@@ -121,7 +145,7 @@ def pick_finished_topics(rule: str, *, closed_early: bool = True) -> tuple[str, 
     if not 0 < len(topics.finished) < len(topics.graded):
         return None
     kind = "finished" if closed_early else "completely judged"
-    label = f"Only {kind} topics ({len(topics.finished):,} of {len(topics.graded):,} with grades)"
+    label = f"Only {kind} {widgets.words().topics} ({len(topics.finished):,} of {len(topics.graded):,} with grades)"
     hint = "Completely judged or closed." if closed_early else None
     return topics.finished if st.toggle(label, topics.usual is not None, key="only-finished", help=hint) else None
 
@@ -142,6 +166,22 @@ def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
             shown.label, min_value=least, value=default, step=step, format=form, help=shown.help, key=key
         )
     return st.text_input(shown.label, default, help=shown.help, key=key)
+
+
+def pick_test(key: str) -> str:
+    """Draw the choice of a significance test, by default chosen automatically, with its description."""
+    labels = {DEFAULT_TEST: "Automatic"} | {entry.name: entry.label for entry in TESTS}
+    test = pick("Significance test", labels, DEFAULT_TEST, key)
+    st.caption(TESTS[test].description if test in TESTS else AUTOMATIC)
+    return test
+
+
+def pick_correction(key: str) -> str:
+    """Draw the choice of a correction for multiple testing, with its description."""
+    labels = {entry.name: entry.label for entry in CORRECTIONS}
+    correction = pick("Multiple-testing correction", labels, DEFAULT_CORRECTION, key)
+    st.caption(CORRECTIONS[correction].description)
+    return correction
 
 
 def pick_rule(

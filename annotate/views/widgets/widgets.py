@@ -19,6 +19,7 @@ from collection.campaign import Campaign
 from collection.campaign.log.results import NextStep
 from collection.campaign.results.overview import waiting_topics
 from collection.core import phrases
+from collection.core.answer_tasks import ANSWER_TASKS
 from collection.core.characters import one_line, without_bidi
 from collection.core.errors import CleverdonError
 from collection.core.phrases import count, percent
@@ -40,6 +41,7 @@ _WORD_JOINER, _ZERO_WIDTH_SPACE = "\u2060", "\u200b"
 LONG_TEXT = 20_000
 
 NEXT = {
+    "overview": "Go to Overview",
     "import": "Import files",
     "pool": "Choose the pool",
     "judge": "Start judging",
@@ -47,6 +49,7 @@ NEXT = {
     "system-order": "See the system order",
     "recall": "Go to Recall",
     "adjudicate": "Adjudicate",
+    "nuggets": "Go to Nuggets",
     "machine-labels": "See the corrected values",
     "export": "Export",
 }
@@ -98,7 +101,12 @@ def page_style() -> None:
         "<style>"
         ".stMainBlockContainer { padding: 3rem 2rem 0.5rem; max-width: 1400px; }"
         "@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 0.5rem; }"
-        "  .st-key-above-card .stElementContainer:has(h1) { display: none; } }"  # a card needs the height of a phone
+        # A card needs the height of a phone: no title, and the buttons above it beside that of the menu.
+        "  .st-key-above-card .stElementContainer:has(h1) { display: none; }"
+        "  .stMainBlockContainer:has(.st-key-above-card) { padding-top: 0.5rem; }"
+        "  .st-key-above-card { position: relative; z-index: 999990; width: fit-content; margin-left: 2.6rem;"
+        "    gap: 0.4rem; } }"
+        '@media (min-width: 641px) { [class*="st-key-phone-only-"] { display: none; } }'
         "h1 { font-size: 1.9rem !important; }"
         # Touch screens always show a table's toolbar, which would cover the text above the table.
         '@media (hover: none) { .stElementContainer:has([data-testid="stDataFrame"]) { margin-top: 1.5rem; } }'
@@ -121,7 +129,7 @@ def page_style() -> None:
 
 def words() -> Vocabulary:
     """The words of the campaign of this script run."""
-    return session.current().campaign.settings.vocabulary
+    return session.words()
 
 
 def page_title(url_path: str) -> str:
@@ -172,6 +180,14 @@ def next_step(step: NextStep, missing: str = "") -> None:
         st.write(f"{missing} Next step{others}: {sentence}".strip() if missing or others else sentence)
         if not others and st.button(next_label(step.page), type="primary", icon=page.icon, key="next-step"):
             st.switch_page(f"views/{page.file}")
+        if step.page != "nuggets":  # whose sentence says so
+            _name_tasks(session.current().campaign)
+
+
+def _name_tasks(campaign: Campaign) -> None:
+    """Draw where generated answers are judged, if a task is prepared."""
+    if tasks := [ANSWER_TASKS[name].label for name in campaign.answers.tasks.existing()]:
+        st.write(f"To judge generated answers, choose {' or '.join(tasks)} above the menu.")
 
 
 def stop_with_next_step(missing: str) -> NoReturn:
@@ -268,6 +284,7 @@ def _start_judging(campaign: Campaign, done: int, goal: int | None, unit: str, w
     """Draw what is left for an annotator, with a button that leads there."""
     if is_done := goal is not None and done >= goal:
         st.write(f"No {unit}s left{where}.")
+        _name_tasks(campaign)
     elif goal is None:
         st.write("The loop selects documents for you until a manager closes your topics.")
     else:
@@ -314,7 +331,7 @@ def metrics(values: Mapping[str, str | int]) -> None:
     """Draw values with their labels side by side, as many as fit; integers get thousands separators."""
     with st.container(horizontal=True, gap="medium"):
         for label, value in values.items():
-            st.metric(label, value if isinstance(value, str) else f"{value:,}", width="content")
+            st.metric(words().apply(label), value if isinstance(value, str) else f"{value:,}", width="content")
 
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.ASCII | re.IGNORECASE)

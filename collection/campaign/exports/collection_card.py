@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from itertools import islice
@@ -105,21 +105,8 @@ class CollectionCard:
     recall: RecallEstimates
     label_files: LabelFiles
 
-    def facts(self, choices: CollectionChoices = DEFAULTS) -> CardFacts:
-        """The content of ``collection.json`` without files.
-
-        Raises
-        ------
-        CampaignError
-            There is no grade, no choice and no preference yet, or the rule leaves fractions of grades.
-        InputError, UnknownNameError
-            The name or one of the choices is invalid.
-        """
-        with self.store.snapshot():
-            return self.describe(choices, self.select_qrels(choices), self.annotator_names(choices))
-
     def outline(self, choices: CollectionChoices = DEFAULTS) -> Outline:
-        """The size of the collection; errors as for :meth:`facts`."""
+        """The size of the collection; errors as for :meth:`select_qrels`."""
         called = _name_of(choices.name, self.settings.title)
         qrels = self.select_qrels(choices, with_questions=False).exported
         documents = self._exported(qrels, choices.corpus)
@@ -129,13 +116,23 @@ class CollectionCard:
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
     def select_qrels(self, choices: CollectionChoices, *, with_questions: bool = True) -> CollectionQrels:
-        """The qrels of a collection, by default also those of further questions; errors as for :meth:`facts`."""
+        """The qrels of a collection, by default also those of further questions.
+
+        Raises
+        ------
+        CampaignError
+            There is no grade, no choice and no preference yet, or the rule leaves fractions of grades.
+        InputError, UnknownNameError
+            The name or one of the choices is invalid.
+        """
         source, qrels = "judgements", self.qrels.build(choices.rule)
         if qrels.empty:
             source, qrels = "choices", self.qrels.from_choices()
         if qrels.empty:
             source, qrels = "preferences", self.qrels.from_preferences()
-        if qrels.empty:
+        if qrels.empty and self.store.answers.exist():
+            source = "judgements"
+        elif qrels.empty:
             raise CampaignError("a collection needs grades, found none; judge some pairs first")
         if (qrels["relevance"] % 1 != 0).any():
             raise CampaignError(
@@ -191,6 +188,7 @@ class CollectionCard:
             "rule": self._rule_facts(choices.rule, names, topics) if source == "judgements" else None,
             **self._question_facts(by_question),
             **self._label_facts(written, choices.fill_with),
+            **_lead_facts(self.store.judgements.led_by_labels()),
             "judging": export.describe_judging(log, current),
             "decisions": self.store.topic_tasks.counts(),
             "agreement": self._agreement_facts(),
@@ -298,16 +296,31 @@ class CollectionCard:
         values = report.values.assign(label=labels).to_dict("records")
         return {name: getattr(report, name) for name in names} | {"values": values, "notes": list(report.notes)}
 
-    def annotator_names(self, choices: CollectionChoices) -> dict[str, str]:
-        """Annotator -> pseudonym; empty where names are shown."""
+    def annotator_names(self, choices: CollectionChoices, more: Iterable[pd.DataFrame] = ()) -> dict[str, str]:
+        """Annotator -> pseudonym, also of those in `more` logs; empty where names are shown."""
         if choices.name_annotators:
             return {}
         logs = [
             self.store.judgements.table(current=False),
             self.store.topic_tasks.choices(current=False),
             self.store.topic_tasks.preferences(current=False),
+            *more,
         ]
         return export.pseudonyms(logs)
+
+
+def _lead_facts(led: pd.DataFrame) -> CardFacts:
+    """``led_by_labels``: the label sets that led the loop, with counts and the median trust; nothing without any."""
+    facts = [
+        {
+            "label_set": name,
+            "judgements": len(part),
+            "topics": part["query_id"].nunique(),
+            "median_trust": part["label_trust"].median(),
+        }
+        for name, part in led.groupby("led_by", sort=False)
+    ]
+    return {"led_by_labels": facts} if facts else {}
 
 
 def _describe_alpha(study: AgreementStudy, kind: QuestionKind) -> CardFacts:

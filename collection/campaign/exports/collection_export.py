@@ -13,10 +13,13 @@ from urllib.parse import quote
 import pandas as pd
 
 from collection import export, formats
+from collection.campaign.answers.answer_archive import annotator_logs
+from collection.campaign.answers.generated_answers import GeneratedAnswers
 from collection.campaign.corpus.content_files import FOLDER
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.corpus.images import images_of
 from collection.campaign.corpus.pdf_files import exported_name, pdf_of
+from collection.campaign.exports.answer_export import describe_answers, write_archive
 from collection.campaign.exports.collection_card import (
     DEFAULTS,
     CollectionCard,
@@ -27,6 +30,7 @@ from collection.campaign.exports.collection_card import (
 from collection.campaign.exports.export import qrels_name
 from collection.campaign.log.results import ProgressCallback
 from collection.campaign.machine_labels.label_files import LabelFiles
+from collection.campaign.progress.leading_labels import mark_led
 from collection.campaign.results.qrels import QrelsBuilder
 from collection.core import layout
 from collection.core.errors import CampaignError
@@ -68,6 +72,7 @@ class CollectionExport:
     qrels: QrelsBuilder
     card: CollectionCard
     label_files: LabelFiles
+    answers: GeneratedAnswers
 
     def write(
         self,
@@ -82,7 +87,8 @@ class CollectionExport:
         Documents, queries and qrels in BEIR's layout, ``qrels.txt`` in TREC's form, ``load.py`` for ir_datasets,
         topics with all their fields, the pool, the logs, questions and the qrels of those with grades, and the card
         (``collection.md``, ``collection.json``) with ``checksums.txt``. With machine labels, ``qrels.txt.labels.json``
-        says for each pair who gave its grade.
+        says for each pair who gave its grade. With generated answers, also these, their nuggets, labels and logs; see
+        :func:`.write_archive`.
 
         Parameters
         ----------
@@ -102,8 +108,10 @@ class CollectionExport:
             self.store.snapshot(),  # people may judge meanwhile
             formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,
         ):
-            collected, names = self.card.select_qrels(choices), self.card.annotator_names(choices)
-            facts = self.card.describe(choices, collected, names)
+            collected, names = self.card.select_qrels(choices), self._annotator_names(choices)
+            facts = self._describe(choices, collected, names)
+            if self.store.answers.exist():
+                write_archive(self.answers, folder, names, choices.rule)
             self._write_corpus(folder, collected.exported, choices.corpus, tell)
             self._write_tables(folder, collected, choices)
             if choices.fill_with is not None:
@@ -123,6 +131,21 @@ class CollectionExport:
             formats.write_lines((f"{file.sha256}  {file.path}" for file in files), folder / formats.CHECKSUMS)
             files = sorted([*files, formats.describe_file(folder, folder / formats.CHECKSUMS)])
         return CollectionReport(Path(directory), facts, files)
+
+    def facts(self, choices: CollectionChoices = DEFAULTS) -> CardFacts:
+        """Return the content of ``collection.json`` without files; errors as for :meth:`write`."""
+        with self.store.snapshot():
+            return self._describe(choices, self.card.select_qrels(choices), self._annotator_names(choices))
+
+    def _annotator_names(self, choices: CollectionChoices) -> dict[str, str]:
+        logs = annotator_logs(self.answers.tasks) if self.store.answers.exist() else ()
+        return self.card.annotator_names(choices, logs)
+
+    def _describe(self, choices: CollectionChoices, collected: CollectionQrels, names: Mapping[str, str]) -> CardFacts:
+        facts = self.card.describe(choices, collected, names)
+        if not self.store.answers.exist():
+            return facts
+        return {**facts, "answers": describe_answers(self.answers, choices.rule)}
 
     def _write_corpus(self, folder: Path, qrels: pd.DataFrame, corpus: CorpusChoice, tell: ProgressCallback) -> None:
         if corpus == "none":
@@ -177,7 +200,11 @@ class CollectionExport:
         """The logs of decisions that have any entry."""
         judgements = self.store.judgements.table(current=False)
         logs = (
-            (self.label_files.mark_seen(judgements), formats.write_judgements, "judgements.jsonl"),
+            (
+                mark_led(self.label_files.mark_seen(judgements), self.store.judgements.led_by_labels()),
+                formats.write_judgements,
+                "judgements.jsonl",
+            ),
             (self.store.topic_tasks.choices(current=False), formats.write_choices, "choices.jsonl"),
             (self.store.topic_tasks.preferences(current=False), formats.write_preferences, "preferences.jsonl"),
         )

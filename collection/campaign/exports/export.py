@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
+import pandas as pd
+
 from collection import adjudication, formats
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.machine_labels.label_files import LABELS_FILE, LabelFiles, remove_stale_report
+from collection.campaign.progress.leading_labels import mark_led
 from collection.campaign.results.agreement import AgreementStudy
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice, select_topics
 from collection.core import layout
@@ -67,6 +70,7 @@ class Exporter:
         judgements
             The whole log with revised judgements and quoted passages: ``.jsonl``, ``.csv`` or ``.parquet``. Once
             annotators were shown machine labels, ``saw_label`` names the label sets that they had seen for the pair.
+            Once a label set led the loop, ``led_by`` and ``label_trust`` are those of :func:`.mark_led`.
         labels
             Every annotator's current grades without adjudications: ``.csv`` or ``.tsv``, a row per annotator and pair.
         passages
@@ -99,8 +103,11 @@ class Exporter:
             As :meth:`.LabelFiles.filled` and :meth:`.QrelsBuilder.for_question`.
         """
         log, quoted = self.store.judgements, self.corpus.view.quoted
-        mark_seen = self.label_files.mark_seen
         by_annotator = ["annotator", "query_id", "doc_id"]
+
+        def mark(entries: pd.DataFrame) -> pd.DataFrame:
+            return mark_led(self.label_files.mark_seen(entries), log.led_by_labels())
+
         if qrels is None and (unjudged or include_unjudged_topics or qrels_form != "judged"):
             raise InputError("a form of qrels and unjudged pairs apply to a qrels file only; name one")
         if fill_with is not None and (qrels is None or unjudged or include_unjudged_topics or qrels_form != "judged"):
@@ -120,7 +127,7 @@ class Exporter:
                     else self._write_filled_qrels(path, rule, topics, fill_with)
                 ),
             ),
-            (judgements, _table(lambda: mark_seen(quoted(log.table(current=False))), formats.write_judgements)),
+            (judgements, _table(lambda: mark(quoted(log.table(current=False))), formats.write_judgements)),
             (labels, _table(lambda: study.labels().sort_values(by_annotator), formats.write_labels)),
             (passages, lambda path: formats.write_passages(quoted(log.table()), path)),
             (pool, _table(self.store.pool.pairs, formats.write_pool)),

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from collection.campaign.imports.import_session import ImportSession
 from collection.campaign.imports.record_ledger import RecordLedger
-from collection.core.errors import unit
+from collection.core.errors import as_path, unit
 from collection.core.phrases import count, cut, join, plural
 from collection.core.records import Document, DuplicateRecord
 from collection.documents.duplicate_records import Match, RecordIndex
-from collection.formats import Reference, to_reference
+from collection.formats import Reference, as_reference, is_document, to_reference
 from collection.formats.source import FilePath, is_dataset
 
 NAMED = 3
@@ -49,17 +49,20 @@ class DuplicateRecords:
 
     A record without its own id is left out if it is certainly the publication of an earlier record or of a document in
     the campaign, which takes from it the fields that it lacks. Possible duplicates are imported and listed, as are
-    documents with their own ids, because runs and qrels may name each of them.
+    documents with their own ids, because runs and qrels may name each of them. A literature review has no runs,
+    so it lists only documents that are files; documents in tables are records like any other.
     """
 
-    def __init__(self, session: ImportSession) -> None:
-        self._session = session
+    def __init__(self, session: ImportSession, *, is_review: bool = False) -> None:
+        self._session, self._is_review = session, is_review
         self._corpus = session.store.corpus
         self._index: RecordIndex | None = None
         self._read: Counter[str] = Counter()
         self._without_abstract: Counter[str] = Counter()
         self._origins: dict[str, str] = {}
         """Id of a record of this import -> its file and line."""
+        self._known: set[str] = set()
+        """Ids of documents of this and earlier imports."""
         self._blank: set[str] = set()
         """Ids of records of this import without an abstract."""
         self._gains: list[_Gain] = []
@@ -68,40 +71,55 @@ class DuplicateRecords:
         """The records of the file that is read."""
         self._merged: frozenset[str] = frozenset()
         """Ids of documents that people merged with another one."""
+        self._decisions: Counter[str] = Counter()
+        """File -> number of its records that contain decisions of a screening tool."""
+        self._pairs: list[tuple[str, str, str]] = []
+        """Pairs of possible duplicates with documents of files without bibliographic records."""
 
     def screen(self, path: FilePath, documents: Iterable[tuple[int, Document]]) -> Iterator[tuple[int, Document]]:
         """Yield the documents to import; the others become duplicates in the report of the session."""
-        for line, document in documents:
+        are_records = self._is_review and not is_document(path) and not as_path(path).is_dir()
+        for line, each in documents:
+            has_own_id = not isinstance(each, Reference)
+            document = as_reference(each) if are_records else each
             placed: Document | None = document
             if isinstance(document, Reference):
                 self._read[str(path)] += 1
                 self._without_abstract[str(path)] += not document.text
                 if self._ledger is None and not is_dataset(path):
                     self._ledger = RecordLedger(self._session, path)
-                doc_id, reason, placed = self._place(path, line, document)
+                doc_id, reason, placed = self._place(path, line, document, has_own_id=has_own_id)
                 if self._ledger is not None:
                     self._ledger.add(line, document, doc_id, reason)
             else:
                 self._look_up(path, line, document)
             if placed is not None:
                 self._session.kept_as.pop(placed.doc_id, None)
+                self._known.add(placed.doc_id)
                 yield line, placed
 
     def _look_up(self, path: FilePath, line: int, document: Document) -> None:
-        """List a document with its own id, and a DOI or PMID, that duplicates another one."""
-        if document.metadata.get("doi") or document.metadata.get("pmid"):
+        """List a document with its own id that duplicates another one; outside reviews, only with a DOI or PMID."""
+        if self._is_review or document.metadata.get("doi") or document.metadata.get("pmid"):
             match = next(iter(self._index_of_campaign().enter(document)), None)
             if match is not None and match.doc_id != document.doc_id:
                 self._list(path, line, document, match, left_out=False)
+                if self._is_review:
+                    self._pairs.append((match.doc_id, document.doc_id, match.reason))
 
-    def _place(self, path: FilePath, line: int, document: Reference) -> _Place:
+    def _place(self, path: FilePath, line: int, document: Reference, *, has_own_id: bool) -> _Place:
         matches = self._index_of_campaign().enter(document)
         match = next(iter(matches), None)
         own = self._stored(document.doc_id)
         original = self._stored(match.doc_id) if match is not None and match.certain else None
-        if own is not None and own.text is None and document.doc_id not in self._merged:
+        is_other = match is not None and match.doc_id != document.doc_id
+        if own is not None and (
             # pooled or graded, and to be judged once it has a text
-            if match is not None and match.doc_id != document.doc_id:
+            (own.text is None and document.doc_id not in self._merged)
+            # a different record with the same id, which is refused because decisions could name either
+            or (has_own_id and (match is None or is_other) and not _contains(own, document))
+        ):
+            if match is not None and is_other:
                 self._list(path, line, document, match, left_out=False)
             return self._new(path, line, document)
         if match is None or not match.certain:
@@ -154,7 +172,7 @@ class DuplicateRecords:
         )  # fmt: skip
 
     def _stored(self, doc_id: str) -> Document | None:
-        return self._corpus.documents([doc_id]).get(doc_id)
+        return self._corpus.documents([doc_id]).get(doc_id) if doc_id in self._known else None
 
     def _free_id(self, doc_id: str) -> str:
         """An id for another record of the same title and year."""
@@ -171,6 +189,7 @@ class DuplicateRecords:
                 self._index.add(document)
             for record in self._session.store.records.records(recognised=True):
                 self._index.add(to_reference(record.fields, record.form)._replace(doc_id=record.doc_id))
+            self._known.update(self._corpus.ids())
             self._merged = frozenset(self._session.store.records.merged())
         return self._index
 
@@ -188,9 +207,12 @@ class DuplicateRecords:
 
     def remember(self, path: FilePath) -> None:
         """Store the records of a file, if it had any, and note that it was imported."""
+        self._session.store.records.add_pairs(self._pairs)
+        self._pairs = []
         if (ledger := self._ledger) is None:
             return
         ledger.finish()
+        self._decisions[str(path)] = ledger.decisions
         self._ledger = None
         known = self._session.store.settings.get(FILES, [])
         if ledger.again or ledger.digest in known:
@@ -227,6 +249,14 @@ class DuplicateRecords:
         if some := [d for d in duplicates if not d.certain]:
             were = plural(len(some), "was", "were")
             self._notice(path, some, f"{count(len(some), 'possible duplicate')} {were} imported")
+        if self._is_review and (decided := self._decisions[str(path)]):
+            have = plural(decided, "has", "have")
+            command = f"`cleverdon review {self._session.directory} --decisions-by NAME`"
+            self._session.notice(
+                path,
+                f"{count(decided, 'record')} {have} decisions of a screening tool, which are not imported with the "
+                f"records. {command} imports them as decisions of the screener NAME on titles and abstracts",
+            )
         if (blank := self._without_abstract[str(path)]) and str(path) not in self._again:
             read = self._read[str(path)]
             have = plural(blank, "has", "have")
@@ -243,7 +273,7 @@ class DuplicateRecords:
             for d in some[:NAMED]
         ]
         more = f"; {len(some) - NAMED:,} more" if some[NAMED:] else ""
-        self._session.notice(path, f"{said} ({reasons}): {'; '.join(named)}{more}")
+        self._session.notice(path, said, f" ({reasons}): {'; '.join(named)}{more}")
 
 
 def _all(records: int) -> str:

@@ -15,17 +15,18 @@ import pandas as pd
 
 from collection import formats
 from collection.campaign.imports.import_session import ImportSession
+from collection.campaign.imports.label_set_import import LabelSetImport
 from collection.campaign.judging.judging import Judging
 from collection.campaign.judging.judging_demand import JudgingDemand
 from collection.campaign.machine_labels.label_files import read_report
-from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.errors import ConflictError, DoubtError, FormatError, InputError, JudgementError, place
-from collection.core.phrases import count, join, plural
+from collection.core.phrases import count, join, join_first, plural
 from collection.core.questions import Question, describe_bounds, unordered, write_answer
 from collection.core.records import QRELS_ANNOTATOR, Answer, CountsAs, Judgement
+from collection.core.review import REASON, TITLE_ABSTRACT
 from collection.formats import kinds
 from collection.formats.labels import NoTopicsError
 from collection.formats.source import FilePath
@@ -33,10 +34,10 @@ from collection.id_matches import describe_alike, find_alike, loose_key, without
 from collection.machine_labels.judgements import PEOPLE
 from collection.machine_labels.model_families import find_model, find_source
 from collection.store import Added, LastGrade
-from collection.store.machine_labels import LabelKind
 
 _BY_PEOPLE = 'If people gave them, import the file with --by-people (page Import: "Grades are by people")'
-_LABEL = ["annotator", "query_id", "doc_id", "relevance"]
+_PAIR = ["query_id", "doc_id"]
+_LABEL = ["annotator", *_PAIR, "relevance"]
 
 
 def _spelling(name: str) -> str:
@@ -52,7 +53,7 @@ class GradeImport:
     settings: Settings
     judging: Judging
     demand: JudgingDemand
-    machine_labels: LabelSets
+    label_sets: LabelSetImport
     annotator: str | None = None
     """Who gave the labels for which their file names no annotator."""
     by_people: bool = False
@@ -64,7 +65,7 @@ class GradeImport:
         report = {} if self.by_people else read_report(path)
         said = "" if self.by_people else find_source(formats.names_of_qrels(path))
         if said or (report and "by" not in report):
-            self.import_machine_labels(path, said)
+            self._import_model_labels(path, said)
             return
         frame = self._map_to_kept_records(path, formats.read_qrels(path))
         if report:
@@ -75,51 +76,25 @@ class GradeImport:
         annotator = f"{QRELS_ANNOTATOR}{formats.named_stem(path, 'their annotator')}"
         added, _ = self._write(path, graded.assign(annotator=annotator, counts_as="judgement"))
         if added.new:
-            self.session.notice(path, "in the pool, each graded pair counts as judged by one annotator")
+            self.session.notice(
+                path,
+                "in the pool, each graded pair counts as judged by one annotator. If a model or rule gave the grades, "
+                "import them with `cleverdon labels import` (page Import, Machine labels) instead",
+            )
         self.session.added(path, "judgement", added, f" by annotator {annotator!r}")
         self._report_unknown_documents(path, graded)
         self.session.ignored(path, ignored)
         if unjudged := len(known) - len(graded):
             self.session.notice(path, f"skipped {count(unjudged, 'pair')} with a negative grade (unjudged)")
 
-    def import_machine_labels(self, path: FilePath, said: str = "") -> None:
-        """Import qrels as a label set of the file's name; `said` is what tells that no people gave the grades."""
-        self.session.refuse_other(path, kinds.QRELS)
-        report = read_report(path)
-        name = formats.stem(path) if report else formats.named_stem(path, "the label set")
-        frame = self._map_to_kept_records(path, formats.read_qrels(path))
-        frame = frame[frame["relevance"] >= 0]
-        settings: dict[str, object] = {"file": Path(path).name, "model": find_model(said or name)}
-        if "umbrela" in name.casefold():
-            settings["template"] = {"name": "umbrela"}
-        if report:
-            name, settings = str(report["label_set"]), report["settings"]
-        self._add_machine_labels(path, frame, name, report.get("kind", "llm"), settings)
+    def _import_model_labels(self, path: FilePath, said: str) -> None:
+        """Import qrels of a language model as a label set; `said` is what tells that no people gave the grades."""
+        self.label_sets.import_file(path, said)
         if said:
             self.session.notice(
                 path,
                 f"the name {said!r} says that a language model gave these grades: they are machine labels, never "
                 f"judgements. {_BY_PEOPLE}",
-            )
-
-    def _add_machine_labels(
-        self, path: FilePath, frame: pd.DataFrame, name: str, kind: LabelKind, settings: Mapping[str, object]
-    ) -> None:
-        known, ignored = self.session.known_topics(path, frame)
-        try:
-            labelled = self.machine_labels.label_by_file(known.astype({"query_id": "str"}), name, kind, settings)
-        except (ConflictError, InputError) as error:
-            raise type(error)(f"{path}: {error}; rename the file or the annotator in it") from error
-        added = Added(labelled.added, 0, len(known) - labelled.added)
-        self.session.added(path, "machine label", added, f" in the label set {labelled.label_set.name!r}")
-        self.session.ignored(path, ignored)
-        outside = known.loc[~known["relevance"].isin(set(self.settings.grades.sentences)), "relevance"]
-        if len(outside):
-            example = f"such as {outside.iloc[0]:g}"
-            self.session.notice(
-                path,
-                f"{count(len(outside), 'label')} {plural(len(outside), 'is no grade', 'are no grades')} of this "
-                f"campaign ({self.settings.grades}), {example}: they cannot be compared with people's",
             )
 
     def _select_people(self, path: FilePath, frame: pd.DataFrame, report: Mapping[str, Any]) -> pd.DataFrame:
@@ -144,6 +119,8 @@ class GradeImport:
         unique = ~names.duplicated(keep=False) & ~names.isin([*topics, ""])
         titles = dict(zip(names[unique], known_topics["query_id"][unique], strict=True))
         only = topics[0] if len(topics) == 1 else None
+        if self.settings.review() is not None:
+            only = TITLE_ABSTRACT
         try:
             log = formats.read_label_log(
                 path, query_id=only, names=self.settings.grades.names, annotator=self.annotator, titles=titles
@@ -158,7 +135,7 @@ class GradeImport:
         report = {} if self.by_people else read_report(path)
         if report and "by" not in report:  # an export of machine labels, which names no annotator
             name, kind, settings = str(report["label_set"]), report["kind"], report["settings"]
-            self._add_machine_labels(path, log.labels, name, kind, settings)
+            self.label_sets.add(path, log.labels[[*_PAIR, "relevance"]], name, kind, settings)
             return
         log = replace(log, labels=self._without_unjudged(path, self._without_models(path, log.labels)))
         if log.labels.empty:
@@ -178,17 +155,68 @@ class GradeImport:
         self.session.added(path, "judgement", added, f" by {count(people, 'annotator')}")
         self._report_unknown_documents(path, known)
         self.session.ignored(path, ignored)
-        if surplus:
-            are = plural(surplus, "is surplus: its pair has", "are surplus: their pairs have")
-            self.session.notice(
-                path,
-                f"{count(surplus, 'label')} {are} enough judgements. Surplus labels stay in the log but do not count; "
-                f"to count them, raise the number of annotators with `cleverdon assign {self.session.directory} "
-                "--annotators K` and import the file again",
-            )
+        self._report_surplus(path, surplus)
         if log.left_out:
             counts = ", ".join(f"{rows:,} {what!r}" for what, rows in log.left_out.items())
             self.session.notice(path, f"skipped rows that are not an annotator's grade ({counts})")
+
+    def reason_answers(self, reasons: pd.Series[str]) -> list[dict[str, Answer]]:
+        """Return reasons for exclusion ("" for none) as answers; add those that the review lacks and can have."""
+        known = {reason.casefold(): reason for reason in self.settings.reasons()}
+        added, refused = [], []
+        for reason in reasons[reasons != ""].unique():
+            if reason.casefold() in known:
+                continue
+            try:
+                self.settings.set_reasons([*known.values(), reason])
+            except InputError:  # too many reasons, or too long
+                refused.append(reason)
+            else:
+                known[reason.casefold()] = reason
+                added.append(reason)
+        notices = self.session.report.notices
+        if added:
+            notices.append(f"added {count(len(added), 'reason')} for exclusion to the review: {join_first(added)}")
+        if refused:
+            left_out = count(len(refused), "reason")
+            notices.append(f"left out {left_out} for exclusion (too long, or too many): {join_first(refused)}")
+        return [{REASON: known[name]} if (name := reason.casefold()) in known else {} for reason in reasons]
+
+    def import_decisions(self, path: FilePath, labels: pd.DataFrame) -> None:
+        """Import the decisions in the records of a file; other decisions of the same annotator in the campaign stay.
+
+        `labels`: :data:`collection.core.frames.LABELS`, and ``answers``.
+        """
+        names = list(map(str, labels["annotator"].unique()))
+        self._require_one_spelling(path, names)
+        before = {name: self.session.store.judgements.last_grades(name) for name in names}
+        rows = labels[_LABEL].itertuples(index=False, name=None)
+        known = [before[name].get((topic, document), LastGrade()).grade for name, topic, document, _ in rows]
+        is_new = pd.Series([grade is None for grade in known], index=labels.index)
+        other = sum(old not in (None, new) for old, new in zip(known, labels["relevance"], strict=True))
+        new = labels[is_new].reset_index(drop=True)
+        added, surplus = self._write(path, new.assign(counts_as=self._count_as(new)), has_lines=False)
+        same = Added(added.new, 0, len(labels) - len(new))
+        self.session.added(path, "judgement", same, f" by {count(len(names), 'annotator')}")
+        if other:
+            stay = plural(
+                other, "differs from that in the campaign, which stays", "differ from those in the campaign, which stay"
+            )
+            self.session.notice(path, f"{count(other, 'judgement')} {stay}")
+        self._report_surplus(path, surplus)
+
+    def _report_surplus(self, path: FilePath, surplus: int) -> None:
+        """Report labels of pairs that have enough judgements already, and how to make them count."""
+        if surplus:
+            are = plural(surplus, "is surplus: its pair has", "are surplus: their pairs have")
+            raise_it = f"raise the number of annotators with `cleverdon assign {self.session.directory} --annotators K`"
+            if self.settings.review() is not None:
+                raise_it = "choose two people per record on *Set up*, *3. Screening*,"
+            self.session.notice(
+                path,
+                f"{count(surplus, 'label')} {are} enough judgements. Surplus labels stay in the log but do not count; "
+                f"to count them, {raise_it} and import the file again",
+            )
 
     def _question_future(self, path: FilePath, labels: pd.DataFrame) -> None:
         """Raise DoubtError for times of the future, by more than time zones differ; report accepted ones."""
@@ -219,7 +247,7 @@ class GradeImport:
         for name in models:
             frame = labels.loc[labels["annotator"] == name, ["query_id", "doc_id", "relevance"]]
             settings = {"file": Path(path).name, "model": find_model(name, of_person=True)}
-            self._add_machine_labels(path, frame[frame["relevance"] >= 0], name, "llm", settings)
+            self.label_sets.add(path, frame, name, "llm", settings)
         if models:
             one, several = "is the name of a language model: its", "are the names of language models: their"
             are = f"{plural(len(models), one, several)} grades are"
@@ -322,10 +350,20 @@ class GradeImport:
                 path, line, f"a grade of this campaign ({self.settings.grades}{or_else})", f"{row['relevance']}"
             )
 
+    def unify_names(self, names: pd.Series[str]) -> pd.Series[str]:
+        """Return names in the spelling of accounts and of the log, or else in their first spelling in the file."""
+        known = self._known_spellings()
+        spelled = {str(name): known.setdefault(_spelling(str(name)), str(name)) for name in names.unique()}
+        return names.map(spelled).astype("str")
+
+    def _known_spellings(self) -> dict[str, str]:
+        """Return the names of accounts and of the log by their key for comparison."""
+        accounts = self.session.store.accounts
+        return {_spelling(name): name for name in (*accounts.names_in_the_log(), *accounts.names())}
+
     def _require_one_spelling(self, path: FilePath, names: Iterable[str]) -> None:
         """Refuse names of label sets, and those that would split one person into two annotators."""
-        accounts, sets = self.session.store.accounts, self.session.store.machine_labels.folded_names()
-        spellings = {_spelling(name): name for name in (*accounts.names_in_the_log(), *accounts.names())}
+        spellings, sets = self._known_spellings(), self.session.store.machine_labels.folded_names()
         for name in names:
             if name.casefold() in sets:
                 raise ConflictError(f"{path}: the annotator {name!r} has the name of a label set; rename one of them")
@@ -367,8 +405,10 @@ class GradeImport:
                 counts_as[row] = "surplus"
         return counts_as
 
-    def _write(self, path: FilePath, graded: pd.DataFrame) -> tuple[Added, int]:
+    def _write(self, path: FilePath, graded: pd.DataFrame, *, has_lines: bool = True) -> tuple[Added, int]:
         """Write grades in the order of the rows; return what was added, and how many of the grades are surplus.
+
+        `has_lines`: whether errors can name the line of a grade, because `path` is a file of labels.
 
         `graded` has ``annotator``, ``query_id``, ``doc_id``, ``relevance``, ``counts_as`` (applies where the annotator
         has no judgement of the pair yet), and further fields of a log.
@@ -399,7 +439,7 @@ class GradeImport:
             given = details.pop("answers", None) or {}
             answers = last.answers
             if given or (answers and before != relevance):
-                line = self._find_line(path, annotator, query_id, doc_id) if given else None
+                line = self._find_line(path, annotator, query_id, doc_id) if given and has_lines else None
                 answers = self._answers(path, line, int(relevance), given, last)
             if before == relevance and counted == as_before and answers == last.answers:
                 same += 1

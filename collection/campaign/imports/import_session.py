@@ -14,6 +14,7 @@ from collection.campaign.log.results import ImportReport
 from collection.core.errors import DoubtError, FormatError, FormatWarning, InputError, unit
 from collection.core.phrases import count, join_first, plural
 from collection.core.records import DuplicateRecord
+from collection.core.vocabulary import RETRIEVAL, Vocabulary
 from collection.formats import kinds
 from collection.formats.source import FilePath
 from collection.id_matches import describe_alike, find_alike, loose_key
@@ -33,13 +34,14 @@ class ImportSession:
     """One import into a campaign.
 
     `replace`: overwrite what has the same name but other content. `accept_doubts`: import also files that look like
-    another kind.
+    another kind. `words`: those of the messages.
     """
 
     store: Store
     directory: Path
     replace: bool
     accept_doubts: bool = False
+    words: Vocabulary = RETRIEVAL
     report: ImportReport = field(default_factory=lambda: ImportReport([], []))
     duplicates: list[DuplicateRecord] = field(default_factory=list)
     kept_as: dict[str, str] = field(init=False)
@@ -69,11 +71,11 @@ class ImportSession:
 
     def done(self, path: FilePath, sentence: str) -> None:
         """Report what was imported from a file."""
-        self.report.done.append(f"{path}: {sentence}")
+        self.report.done.append(f"{path}: {self.words.apply(sentence)}")
 
-    def notice(self, path: FilePath, sentence: str) -> None:
-        """Report what the user should notice about a file."""
-        self.report.notices.append(f"{path}: {sentence}")
+    def notice(self, path: FilePath, sentence: str, named: str = "") -> None:
+        """Report what the user should notice about a file; `named` follows, with titles of the user."""
+        self.report.notices.append(f"{path}: {self.words.apply(sentence)}{named}")
 
     def refuse_other(self, path: FilePath, wanted: str) -> None:
         """Raise FormatError for a file that is certainly something else than `wanted`, DoubtError for a likely one."""

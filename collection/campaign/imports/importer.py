@@ -7,7 +7,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace as replaced
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from collection import comparison, formats
+from collection import accounts, comparison, formats
 from collection.campaign.corpus import stored_runs
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.corpus.document_view import named_files
@@ -24,6 +24,7 @@ from collection.campaign.corpus.pdf_files import PdfImport, pdf_of
 from collection.campaign.imports.duplicate_records import DuplicateRecords
 from collection.campaign.imports.grade_import import GradeImport
 from collection.campaign.imports.import_session import ImportSession, count_left_out
+from collection.campaign.imports.label_set_import import LabelChoices, LabelSetImport
 from collection.campaign.imports.removal import Removals
 from collection.campaign.judging.judging import Judging
 from collection.campaign.log.results import ImportReport, ProgressCallback
@@ -42,10 +43,11 @@ from collection.core.errors import (
     as_path,
     as_paths,
 )
-from collection.core.frames import SCORES
+from collection.core.frames import LABELS, SCORES
 from collection.core.phrases import count, join, join_first, plural
 from collection.core.ranking import rank_run
 from collection.core.records import ALL_TOPICS, Document, Run
+from collection.core.review import REASON, TITLE_ABSTRACT
 from collection.core.topic_fields import to_topics
 from collection.formats import ImageList, kinds
 from collection.formats.source import FilePath, Source
@@ -93,7 +95,8 @@ class Importer:
         costs: Path | str | None = None,
         clicks: Path | str | None = None,
         annotator: str | None = None,
-        machine_labels: Path | str | None = None,
+        machine_labels: FilePath | Iterable[FilePath] | None = None,
+        label_choices: LabelChoices | None = None,
         replace: bool = False,
         accept_doubts: bool = False,
         by_people: bool = False,
@@ -112,8 +115,12 @@ class Importer:
             A directory in BEIR's layout, or ``ir_datasets:ID``: documents, topics and qrels at once.
         documents, runs
             One path or several of files in a form of :mod:`collection.formats`.
-        topics, qrels, labels, costs, clicks, machine_labels
+        topics, qrels, labels, costs, clicks
             The same, one path each.
+        machine_labels
+            Files of labels of one judge or of several (:func:`.read_judge_labels`).
+        label_choices
+            Name, judges and mapping of grades for `machine_labels`; by default those of the files.
         annotator
             Who gave the labels for which their file names no annotator.
         replace
@@ -139,15 +146,16 @@ class Importer:
             Something that is not a path.
         """
         singles = {"collection": collection, "topics": topics, "qrels": qrels, "labels": labels, "costs": costs}
-        for what, path in (singles | {"clicks": clicks, "machine_labels": machine_labels}).items():
+        for what, path in (singles | {"clicks": clicks}).items():
             if path is not None:
                 as_path(path, what)
         documents, runs = as_paths(documents, "documents"), as_paths(runs, "runs")
-        session = ImportSession(self.store, self.directory, replace, accept_doubts)
+        label_files = [] if machine_labels is None else as_paths(machine_labels, "machine_labels")
+        session = ImportSession(self.store, self.directory, replace, accept_doubts, self.settings.vocabulary)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
-        gradings = GradeImport(
-            session, self.settings, self.judging, self.judging.demand, self.machine_labels, annotator, by_people
-        )
+        sets = LabelSetImport(session, self.settings, self.machine_labels)
+        gradings = GradeImport(session, self.settings, self.judging, self.judging.demand, sets, annotator, by_people)
+        chosen = replaced(sets, choices=label_choices or LabelChoices())
         parts = formats.find_collection(collection) if collection is not None else formats.CollectionParts()
         own_topics = [] if topics is None else [topics]
         topic_files: list[_Reading] = [
@@ -161,17 +169,17 @@ class Importer:
         singly = {
             gradings.import_qrels: qrels,
             gradings.import_labels: labels,
-            gradings.import_machine_labels: machine_labels,
             files.import_costs: costs,
             files.import_clicks: clicks,
         }
         grades: list[_Reading] = [(gradings.import_qrels, part) for part in parts.qrels]
         grades += [(read, file) for read, file in singly.items() if file is not None]
+        grades += [(chosen.import_file, file) for file in label_files]
         # Inside the transaction below, a download or a slow pipe would block all other writers.
         formats.download(
             documents=[*parts.documents, *documents],
             topics=[*parts.topics, *own_topics],
-            qrels=[*parts.qrels, *(each for each in (qrels, machine_labels) if each is not None)],
+            qrels=[*parts.qrels, *label_files, *([] if qrels is None else [qrels])],
         )
         with (
             _opened(topic_files) as opened_topics,
@@ -190,6 +198,8 @@ class Importer:
                 files.import_runs(named_runs)
                 files.report_runs_of_duplicates()
                 _read_each(opened_grades)
+                sets.report()
+                chosen.report()
                 session.keep()
             except BaseException:
                 # Inside the transaction: no other process can have used these files yet.
@@ -198,6 +208,53 @@ class Importer:
         self._remove_leftovers(before)
         files.report_missing_texts()
         return session.report._replace(duplicates=session.duplicates)
+
+    def import_decisions(self, annotator: str) -> ImportReport:
+        """Import decisions of screening tools in the records of a review, with the reasons for exclusion.
+
+        Decisions whose file names the screener (Rayyan) are imported as theirs, all others as decisions of `annotator`.
+        A name that differs from that of an account or screener only in case or invisible characters belongs to that
+        person. If the records of a document have several decisions of one person at a stage, the highest is used.
+        Without a full-text stage, the last decision on a record is used. Reasons that the review lacks are added to
+        it. Decisions made in the campaign stay. Importing decisions again changes nothing.
+
+        Raises
+        ------
+        CampaignError
+            The campaign is not a review.
+        InputError
+            `annotator` cannot be a name, or no record has a decision.
+        ConflictError
+            A name is that of a label set.
+        """
+        review = self.settings.require_review()
+        annotator = accounts.clean_name(annotator)
+        rows = []
+        for record in self.store.records.records():
+            decisions = formats.find_decisions(record.fields)
+            if not review.full_text:
+                last = {each.screener: each for each in decisions}
+                decisions = [each._replace(query_id=TITLE_ABSTRACT) for each in last.values()]
+            rows += [
+                (record.source, name or annotator, query_id, record.doc_id, grade, reason)
+                for name, query_id, grade, reason in decisions
+            ]
+        if not rows:
+            raise InputError("expected records with decisions of a screening tool, found none")
+        session = ImportSession(self.store, self.directory, replace=False, words=self.settings.vocabulary)
+        sets = LabelSetImport(session, self.settings, self.machine_labels)
+        gradings = GradeImport(session, self.settings, self.judging, self.judging.demand, sets)
+        with layout.storage_errors(self.directory), self.store.transaction():
+            found = pd.DataFrame(rows, columns=["source", *LABELS.names, REASON])
+            found["annotator"] = gradings.unify_names(found["annotator"])
+            best = found.sort_values("relevance", ascending=False, kind="stable")
+            best = best.drop_duplicates(["annotator", "query_id", "doc_id"]).sort_index()
+            best = best.assign(
+                answers=pd.Series(gradings.reason_answers(best[REASON]), index=best.index, dtype="object")
+            )
+            for source, labels in best.groupby("source", sort=False):
+                gradings.import_decisions(str(source), labels[[*LABELS.names, "answers"]].reset_index(drop=True))
+        return session.report
 
     @contextmanager
     def _uncommitted(self, written: list[Path]) -> Iterator[None]:
@@ -297,7 +354,7 @@ class _FileImport:
         self.store, self.directory = importer.store, importer.directory
         self.settings, self.corpus = importer.settings, importer.corpus
         self.session, self.replace, self.tell = session, session.replace, tell
-        self.duplicates = DuplicateRecords(session)
+        self.duplicates = DuplicateRecords(session, is_review=importer.settings.review() is not None)
         self.folder = self.directory / layout.RUNS
         self.written: list[Path] = []
         self.without_text: Counter[str] = Counter()

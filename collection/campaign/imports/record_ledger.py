@@ -9,11 +9,14 @@ from pathlib import Path
 
 from collection.campaign.imports.import_session import ImportSession
 from collection.core.characters import writable
-from collection.formats import Reference, database_lines, guess_database
+from collection.formats import Reference, database_lines, find_decisions, guess_database
 from collection.formats.databases import RECORDS
 from collection.formats.record_report import RecordReport
 from collection.formats.source import STANDARD_INPUT, FilePath, opened
 from collection.store.records import RecordRow, pack
+
+DECISIONS = "decisions"
+"""Key of the number of records with decisions in the report of a source."""
 
 WAITING = 2_000
 """Number of collected records at which those whose documents are stored are written."""
@@ -37,6 +40,8 @@ class RecordLedger:
         known = self._tables.find_source(self.digest)
         self.again = known is not None
         """Whether the file was imported before."""
+        self.decisions = 0
+        """Number of records with decisions of a screening tool."""
         self._name = "standard input" if str(path) == STANDARD_INPUT else writable(Path(os.fspath(path)).name)
         self._source = known if known is not None else self._tables.add_source(self._name, self.digest)
         self._in_use = self._tables.positions_in_use(self._source) if self.again else set()
@@ -45,6 +50,7 @@ class RecordLedger:
         """Add the next record of the file, with its document and, for a duplicate, the reason."""
         position = self._report.read
         self._report.add(record)
+        self.decisions += bool(find_decisions(record.fields))
         self._form = record.form
         if position < RECORDS:
             self._first.append(record.fields)
@@ -68,6 +74,6 @@ class RecordLedger:
             form=self._form,
             read=self._report.read,
             skipped=self._session.skipped(self._path),
-            report=self._report.counts(),
+            report={**self._report.counts(), DECISIONS: self.decisions},
         )
         self._rows, self._pairs = [], []

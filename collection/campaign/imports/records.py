@@ -11,6 +11,7 @@ import pandas as pd
 
 from collection.campaign.imports.duplicate_records import add_lacking
 from collection.campaign.imports.import_session import KEPT_AS
+from collection.campaign.imports.record_ledger import DECISIONS
 from collection.core import clock, layout
 from collection.core.characters import one_line, require_writable
 from collection.core.errors import ConflictError, InputError
@@ -83,6 +84,10 @@ class Records:
                 "without_abstract", "without_doi", "years", "languages", "skipped",
             ]
         ]  # fmt: skip
+
+    def count_decisions(self) -> int:
+        """Count the records whose files have decisions of a screening tool; :meth:`.Importer.import_decisions`."""
+        return sum(report.get(DECISIONS, 0) for report in self.store.records.sources()["report"])
 
     def table(self) -> pd.DataFrame:
         """Return ``record``, ``source``, ``line``, ``doc_id`` and ``reason`` (of a duplicate, else None)."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypedDict, Unpack
 
 import pandas as pd
 
+from collection import formats
 from collection.campaign.corpus import stored_runs
 from collection.campaign.imports.import_session import KEPT_AS
 from collection.campaign.people.assignments import Assignments
@@ -16,6 +18,7 @@ from collection.campaign.progress import calibration_record
 from collection.core import clock, layout
 from collection.core.errors import InputError, require_known
 from collection.core.phrases import count, join, join_first, plural
+from collection.formats.source import FilePath, is_dataset, opened
 from collection.store import Store
 
 
@@ -28,12 +31,21 @@ class RemovalSelection(TypedDict, total=False):
 
     topics: Iterable[str]
     documents: Iterable[str]
+    files: Iterable[FilePath]
+    """Imported files whose documents are removed; a document that is also in another file loses only its records."""
     runs: Iterable[str]
     rounds: Iterable[int]
     """Numbers of rounds of pooling (``pool_round`` of :meth:`.Pools.rounds`) whose unjudged pairs go.
 
     Of a random sample, all pairs of a topic go, or none if one of them was judged: its probabilities would be wrong.
     """
+
+
+class _FileContents(NamedTuple):
+    """Documents only in the selected files, and documents that are also in other files, by source."""
+
+    documents: list[str]
+    shared: dict[int, list[str]]
 
 
 class RemovalObstacle(NamedTuple):
@@ -59,6 +71,8 @@ class Removal:
     obstacles: list[RemovalObstacle]
     warning: str = ""
     """What the removal of runs does to the recall across topics; empty for nothing."""
+    shared: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """Source whose records are removed -> documents of these records that stay, because other files have them."""
 
     @property
     def is_empty(self) -> bool:
@@ -73,6 +87,7 @@ class Removal:
             "document": len(self.documents),
             "run": len(self.runs),
             "pooled pair": len(self.pairs),
+            "duplicate record": sum(map(len, self.shared.values())),
         }
         return join(count(size, what) for what, size in sizes.items() if size)
 
@@ -88,6 +103,9 @@ class Removal:
         for (kind, reason), names in groups.items():
             stays = plural(len(names), "stays", "stay")
             notes.append(f"{count(len(names), kind)} {stays} ({reason}): {join_first(names)}.")
+        if both := sorted({doc_id for documents in self.shared.values() for doc_id in documents}):
+            stays, has = plural(len(both), "stays", "stay"), plural(len(both), "it", "them")
+            notes.append(f"{count(len(both), 'document')} {stays}, because other files have {has} as well.")
         return notes + [self.warning] * bool(self.warning)
 
 
@@ -109,10 +127,18 @@ class Removals:
         ------
         InputError
             The campaign has no such topic, document, run or round.
+        FormatError
+            A file is malformed.
         CampaignError
             The file of a run is missing or damaged.
         """
-        chosen, wanted = _unique(selection.get("topics", ())), _unique(selection.get("documents", ()))
+        return self._preview(self._read_files(selection.get("files", ())), **selection)
+
+    def _preview(self, contents: _FileContents, **selection: Unpack[RemovalSelection]) -> Removal:
+        chosen, wanted = (
+            _unique(selection.get("topics", ())),
+            _unique([*selection.get("documents", ()), *contents.documents]),
+        )
         named = _unique(selection.get("runs", ()))
         rounds = list(selection.get("rounds", ()))
         with self.store.snapshot():
@@ -141,7 +167,28 @@ class Removals:
             {name: removed for name, (removed, others) in lines.items() if others},
             staying,
             self._warn(named + gone),
+            contents.shared,
         )
+
+    def _read_files(self, files: Iterable[FilePath]) -> _FileContents:
+        """Find the documents of files, which may include documents that the campaign lacks."""
+        contents = _FileContents([], {})
+        for path in files:
+            source = None if is_dataset(path) or Path(path).is_dir() else self.store.records.find_source(_digest(path))
+            if source is not None:
+                table = self.store.records.table()
+                is_own = table["source"] == source
+                own, others = _unique(table.loc[is_own, "doc_id"]), set(table.loc[~is_own, "doc_id"])
+                contents.documents.extend(doc_id for doc_id in own if doc_id not in others)
+                if shared := [doc_id for doc_id in own if doc_id in others]:
+                    contents.shared[source] = shared
+            elif Path(path).is_dir() or formats.is_document(path):
+                contents.documents.extend(formats.find_document_files(path).files)
+            else:
+                read = formats.read_documents(path, with_pdf_files=False)
+                left_out = self.store.settings.get(KEPT_AS, {})
+                contents.documents.extend(each.doc_id for _, each in read if each.doc_id not in left_out)
+        return contents
 
     def _warn(self, runs: Sequence[str]) -> str:
         """Tell which judgements the rule across topics no longer reads without these runs; empty for none."""
@@ -151,8 +198,9 @@ class Removals:
 
     def remove(self, **selection: Unpack[RemovalSelection]) -> Removal:
         """Remove what nobody has judged, all or nothing; result and errors as of :meth:`preview`."""
+        contents = self._read_files(selection.get("files", ()))
         with layout.storage_errors(self.directory), self.store.transaction():
-            plan = self.preview(**selection)
+            plan = self._preview(contents, **selection)
             tables = self.store.removal
             self._shorten_runs(plan)
             tables.remove_pairs(plan.pairs)
@@ -163,6 +211,8 @@ class Removals:
                 tables.remove_run(name)
             if plan.documents:
                 self._forget_documents(set(plan.documents))
+            for source, documents in plan.shared.items():
+                self.store.records.forget_records(source, documents)
             self.assignments.spread_overlap()
         return plan
 
@@ -223,6 +273,12 @@ class Removals:
             self.store.settings.put(KEPT_AS, remaining)
         self.store.records.forget_documents(sorted(doc_ids))
         self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
+
+
+def _digest(path: FilePath) -> str:
+    """Return the digest that identifies a file of records in the campaign."""
+    with opened(path) as source, source.open("documents") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _unique(names: Iterable[str]) -> list[str]:

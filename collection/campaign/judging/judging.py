@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -29,6 +30,7 @@ from collection.campaign.recall.recall import RecallEstimates
 from collection.campaign.settings.loop_settings import IN_POOL, LOOPING
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
+from collection.core.answer_tasks import put_together
 from collection.core.errors import JudgementError
 from collection.core.records import QRELS_ANNOTATOR, Answer, Candidate, CountsAs, Judgement
 from collection.store import PairState, Selection, Store
@@ -54,6 +56,8 @@ class Client(NamedTuple):
     """Whether the annotator judges in one place only: their leases in other topics end when they come to this one."""
     questions: Collection[str] | None = None
     """Names of the further questions that it asks, so that it can complete a judgement; None: all."""
+    behind: int = 0
+    """Number of documents of other topics that come before those that it asks for."""
 
 
 SCRIPT, WORK_LIST = Client(), Client(alone=False)
@@ -115,7 +119,10 @@ class Judging:
         mode = self.settings.mode(query_id)
         holding = list(dict.fromkeys(holding))
         if mode == "closed":
-            return NextPairs([], holding, [], None)
+            completes = self.settings.is_completed_when_closed(query_id)
+            may_judge = completes and self.store.assignments.is_for(query_id, annotator)
+            started = self._from_started(annotator, query_id, count, holding, client) if may_judge else None
+            return started or NextPairs([], holding, [], None)
         first = self.store.assignments.qualification_left(annotator)
         if (first and query_id not in first) or not (
             query_id in first or self.store.assignments.is_for(query_id, annotator)
@@ -137,6 +144,27 @@ class Judging:
         length = len(holding) + count if client.in_loop is None else client.in_loop
         loop_round = loop_round or self.active_learning.next_round(query_id)
         return self._from_loop(annotator, query_id, length, holding, loop_round, client)
+
+    def following_pairs(
+        self, annotator: str, topics: Sequence[str], count: int, most: int, *, client: Client = SCRIPT
+    ) -> dict[str, NextPairs]:
+        """Reserve documents of the topics after the last of `topics` for an annotator; return them by topic.
+
+        Topics are taken until there are `count` documents, each with at most `most`. This is more than an answer
+        usually has, so that the documents of an answer are not divided among annotators. Others may take over the
+        reservations, like those of all documents that a browser has loaded ahead.
+        """
+        found: dict[str, NextPairs] = {}
+        if self.store.assignments.qualification_left(annotator):
+            return found
+        client = client._replace(alone=False, behind=1)
+        open_, _ = self._open_topics(annotator, topics[-1], topics)
+        for query_id in self._with_work(annotator, open_, None, client.questions):
+            found[query_id] = self.next_pairs(annotator, query_id, most, client=client)
+            count -= len(found[query_id].documents)
+            if count <= 0:
+                break
+        return found
 
     def topic_with_work(
         self,
@@ -168,11 +196,27 @@ class Judging:
         """
         if first := self.store.assignments.qualification_left(annotator):
             return next((query_id for query_id in first if query_id not in {*exclude, after}), None)
-        own, at = self.store.assignments.topics_for(annotator), clock.seconds()
+        open_, decisive = self._open_topics(annotator, after, exclude, among, wait=wait)
+        at = clock.seconds()
+        loaded = (query_id for query_id in open_ if self.demand.prefetched(query_id, annotator, at))
+        return next(itertools.chain(self._with_work(annotator, open_, decisive, questions), loaded), None)
+
+    def _open_topics(
+        self,
+        annotator: str,
+        after: str | None,
+        exclude: Sequence[str],
+        among: Sequence[str] = (),
+        *,
+        wait: bool = False,
+    ) -> tuple[list[str], NextDecisivePairs | None]:
+        """Return the open topics of an annotator in order, with the decisive pairs; see :meth:`topic_with_work`."""
+        own = self.store.assignments.topics_for(annotator)
+        if self.settings.task() is not None:
+            own = put_together(own)
         start = own.index(after) + 1 if after in own else 0
         in_order = self.recall.across_topics.put_first(own[start:] + own[:start])  # may close topics
         modes = self.settings.modes()
-        standings = self.progress.standings(annotator, None)
         is_asked = wait and not among and LOOPING & set(modes.values()) and self.settings.loop().by_system_order
         decisive = self.active_learning.decisive_pairs() if is_asked else None
         if among:
@@ -180,18 +224,38 @@ class Judging:
         elif decisive is not None:
             place = {query_id: number for number, query_id in enumerate(decisive.topics)}
             in_order = sorted(in_order, key=lambda query_id: place.get(query_id, len(place)))
-        open_ = [query_id for query_id in in_order if query_id not in {*exclude, after} and modes[query_id] != "closed"]
+        open_ = [
+            query_id
+            for query_id in in_order
+            if query_id not in {*exclude, after}
+            and (modes[query_id] != "closed" or self.settings.is_completed_when_closed(query_id))
+        ]
+        return open_, decisive
+
+    def _with_work(
+        self,
+        annotator: str,
+        topics: Sequence[str],
+        decisive: NextDecisivePairs | None,
+        questions: Collection[str] | None,
+    ) -> Iterator[str]:
+        """Yield the `topics` that have documents for an annotator now, besides those that others have loaded."""
+        at, modes = clock.seconds(), self.settings.modes()
+        standings = self.progress.standings(annotator, None)
         incomplete = self.progress.missing_answers.topics(annotator, questions)
-        for query_id in open_:
-            if query_id in incomplete:
-                return query_id
+        for query_id in topics:
+            if modes[query_id] == "closed":
+                if self._second_opinions(query_id, annotator, at, 1):
+                    yield query_id
+                continue
             pool, done, _ = standings[query_id]
             pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
-            if pooled and self.demand.open_in_pool(query_id, annotator, at, 1):
-                return query_id
-            if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at, decisive):
-                return query_id
-        return next((query_id for query_id in open_ if self.demand.prefetched(query_id, annotator, at)), None)
+            if (
+                query_id in incomplete
+                or (pooled and self.demand.open_in_pool(query_id, annotator, at, 1))
+                or (modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at, decisive))
+            ):
+                yield query_id
 
     def _loop_has_work(self, query_id: str, annotator: str, at: float, decisive: NextDecisivePairs | None) -> bool:
         """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
@@ -238,7 +302,7 @@ class Judging:
             if fresh and not qualification and self.settings.mode(query_id) in LOOPING:  # the pool before the loop
                 order = self.store.queue.number_conditions(self.active_learning.describe_order(query_id))
             chosen = [Selection(doc_id, conditions=order) for doc_id in fresh]
-            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(held))
+            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=client.behind + len(held))
             is_last = (again or not (held or fresh)) and self.settings.mode(query_id) != "pool-then-loop"
             if is_last and not held and not fresh:
                 fresh = self.demand.take_over(query_id, annotator, at, until, count)
@@ -252,6 +316,31 @@ class Judging:
         first = fresh if qualification else []
         incomplete = [d for d in again if d in in_hand or d in fresh]
         return NextPairs([documents[d] for d in fresh], closed, None, None, qualification=first, again=incomplete)
+
+    def _from_started(
+        self, annotator: str, query_id: str, count: int, holding: Sequence[str], client: Client
+    ) -> NextPairs:
+        """Choose documents of a closed topic that others have judged and the annotator has to judge, too."""
+        lease = self.settings.assignment().lease * 60
+        with self.store.transaction():
+            at = clock.seconds()
+            until = at + lease
+            second = self._second_opinions(query_id, annotator, at, count + len(holding))
+            candidates = self.demand.candidates(query_id, annotator, at, list(dict.fromkeys([*second, *holding])))
+            started = {c.doc_id for c in candidates if c.others}
+            open_ = [c.doc_id for c in assignment.next_pairs(candidates) if c.doc_id in started]
+            held = [doc_id for doc_id in holding if doc_id in open_]
+            fresh = [doc_id for doc_id in open_ if doc_id not in held][: max(count, 0)]
+            if client.alone and not holding:
+                self.store.queue.end_leases(query_id, annotator, at, keep=fresh, others=True)
+            self.store.queue.prolong(query_id, held, annotator, at, until)
+            chosen = [Selection(doc_id, "overlap") for doc_id in fresh]
+            self.store.queue.lease(query_id, chosen, annotator, at, until, behind=len(held))
+            if not held and not fresh:
+                fresh = self.demand.take_over(query_id, annotator, at, until, count)
+        documents = self.store.corpus.documents(fresh)
+        closed = [doc_id for doc_id in holding if doc_id not in held]
+        return NextPairs([documents[doc_id] for doc_id in fresh], closed, None, None)
 
     def _pool_candidates(
         self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float, qualification: bool
@@ -329,7 +418,7 @@ class Judging:
             until = at + min(assigned.lease * 60, LONGEST_IN_LOOP)
             self.store.queue.prolong(query_id, [d for d in holding if d in open_ or d in again], annotator, at, until)
             left = loop_round.left - self.store.judgements.count_newly_judged(query_id, since) - unavailable
-            conditions, chosen = self.store.queue.number_conditions(loop_round.order), []
+            conditions, chosen = self.store.queue.record_round(query_id, *loop_round.record), []
             judged = {d: place for place, d in enumerate(order) if d in again and d not in on_screen}
             self.store.queue.lease_again(query_id, judged, annotator, at, until)
             for d in order:

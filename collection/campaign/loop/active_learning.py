@@ -21,13 +21,13 @@ from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.log.topic_ledger import RuleJudgements, build_topic_ledger, reduce_to_documents
 from collection.campaign.loop.loop_round import ExplainableRound, LoopRound, TopicRankings
 from collection.campaign.loop.system_order import NextDecisivePairs, SystemOrderStudy
-from collection.campaign.progress import calibration_record
+from collection.campaign.progress import calibration_record, leading_labels
 from collection.campaign.progress.progress import Progress
 from collection.campaign.settings.settings import Settings
 from collection.core import clock
 from collection.core.records import Run
 from collection.core.topic_fields import topic_text
-from collection.store import Selection, SQLiteError, Store, Ungraded
+from collection.store import LabelSet, Selection, SQLiteError, Store, Ungraded
 
 MAX_SPACES = 16
 """Number of topics with a cached space, which has a few numbers for every document."""
@@ -82,12 +82,15 @@ class ActiveLearning:
         once = reduce_to_documents(judgements)
         is_graded = once["relevance"].notna()
         topics: tuple[str, ...] = ()
+        label_trust: float | None = None
         graded, passed = once[is_graded], once.loc[~is_graded, "row"].to_numpy(dtype=np.int64)
         judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
         if isinstance(space, training_round.Space):
             seed = seed_of(self.settings.campaign_id, query_id, model_round)
             ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
             usual = "start" if ranking.model is None else "loop"
+            if space.labels is not None and ranking.model is not None:
+                label_trust = ranking.trust.get("labels", 0.0)  # labels that are all the same have no weight
         elif settings.by_system_order:
             decisive = self.decisive_pairs()
             decisive_rows = self.progress.loop_scope.rows_of(ids := decisive.for_topic(query_id))
@@ -133,6 +136,7 @@ class ActiveLearning:
             stop,
             order,
             None if stop else self.progress.loop_scope.assess([query_id])[query_id],
+            label_trust,
         )
         return ExplainableRound(loop_round, space, ranking)
 
@@ -157,6 +161,25 @@ class ActiveLearning:
             log.exception("the stopping rule failed in topic %s", query_id)
             return None, False
 
+    def label_trust(self) -> pd.DataFrame:
+        """Return how much the last training round of each topic trusted the label set that leads, in topic order.
+
+        ``query_id``, ``trust`` (:attr:`.LoopRound.label_trust`); empty if none leads, or before a model has started.
+        """
+        leading = leading_labels.find(self.store, self.settings.loop())
+        rows = {} if leading is None else self.store.queue.last_trust(leading.key)
+        frame = pd.DataFrame({"query_id": list(rows), "trust": list(rows.values())})
+        return self.corpus.in_topic_order(frame.astype({"query_id": "str", "trust": "float64"}))
+
+    def describe_lead(self) -> str:
+        """Say which label set leads, and how much it is trusted, in words; empty if none leads."""
+        loop = self.settings.loop()
+        if not loop.leading:
+            return ""
+        if leading_labels.find(self.store, loop) is None:
+            return f"the label set {loop.leading!r} no longer exists, so no labels lead; choose another one, or none"
+        return leading_labels.describe_trust(loop.leading, self.label_trust()["trust"].tolist())
+
     def space(self, query_id: str) -> training_round.Space:
         """Return the documents, words and runs of a topic's loop; cached."""
         opened = self.corpus.features.open()
@@ -164,11 +187,15 @@ class ActiveLearning:
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
         signature = self.store.corpus.runs_signature()
         text = "".join(map(topic_text, self.store.corpus.topic_records([query_id])))
-        key = (self.corpus.features.opened_version, mode, pool, signature, text)
+        leading = leading_labels.find(self.store, self.settings.loop())
+        version = leading_labels.version(self.store, leading, query_id)
+        key = (self.corpus.features.opened_version, mode, pool, signature, text, version)
 
         def compute() -> training_round.Space:
             allowed = self.progress.loop_scope.mask(query_id, opened.size)
-            return training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
+            evidence = self._evidence_of(query_id, signature, opened.size)
+            labels = None if leading is None else self._labels_of(leading, query_id, opened.size)
+            return training_round.Space(opened, allowed, text, evidence, labels)
 
         return self.store.cached("space", key, compute, member=query_id, most=MAX_SPACES)
 
@@ -176,15 +203,30 @@ class ActiveLearning:
         part = self.store.cached("evidence", signature, self._read_evidence).get(query_id)
         if part is None or part.empty:
             return None
-        ids = part["doc_id"].tolist()
-        rows = self.store.corpus.rows_of(ids)
-        at = np.array([rows.get(doc_id, size) for doc_id in ids], dtype=np.int64)
+        at = self._places(part["doc_id"].tolist(), size)
         inside = at < size
         if not inside.any():
             return None
         return training_round.Evidence(
             *(_spread(part[c].to_numpy()[inside], at[inside], size) for c in ("fusion", "best", "runs"))
         )
+
+    def _labels_of(self, label_set: LabelSet, query_id: str, size: int) -> NDArray[np.float32] | None:
+        """(size,) the labels of a topic as shares of the highest label of the set; nan for documents without one.
+
+        None for a topic without labels, which no labels lead.
+        """
+        labels = leading_labels.labels(self.store, label_set, query_id)
+        if not labels:
+            return None
+        at = self._places(list(labels), size)
+        values = np.array(list(labels.values()), dtype=np.float64) / leading_labels.highest(self.store, label_set)
+        return _spread(values[at < size], at[at < size], size, elsewhere=np.nan)
+
+    def _places(self, doc_ids: list[str], size: int) -> NDArray[np.int64]:
+        """Return the row of each document; `size` for documents that the features do not have."""
+        rows = self.store.corpus.rows_of(doc_ids)
+        return np.array([rows.get(doc_id, size) for doc_id in doc_ids], dtype=np.int64)
 
     def _read_evidence(self) -> dict[str, pd.DataFrame]:
         """Read the evidence of the runs in each topic."""
@@ -236,12 +278,14 @@ class ActiveLearning:
         return is_read and loop_round.key == self._key(loop_round.query_id)
 
     def _key(self, query_id: str, features_state: str | None = None) -> tuple[object, ...]:
-        """Return a version of what a round reads beside the topic's log: settings, mode, features, pool, runs."""
+        """Return a version of what a round reads beside the log: settings, mode, features, pool, runs, labels."""
         settings = self.store.settings.all()
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
         state = features_state or self.corpus.features.version()
-        key = (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
+        leading = leading_labels.find(self.store, self.settings.loop())
+        labels = leading_labels.version(self.store, leading, query_id)
+        key = (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature(), labels)
         return (*key, self.system_order.version()) if self.settings.loop().by_system_order else key
 
     def strategy(self, query_id: str, strategy: str, listed: TopicRankings) -> pooling.Selector:
@@ -287,7 +331,9 @@ class ActiveLearning:
         ]
 
 
-def _spread(values: NDArray[np.float64], at: NDArray[np.int64], size: int) -> NDArray[np.float32]:
-    wide = np.zeros(size, dtype=np.float32)
+def _spread(
+    values: NDArray[np.float64], at: NDArray[np.int64], size: int, elsewhere: float = 0.0
+) -> NDArray[np.float32]:
+    wide = np.full(size, elsewhere, dtype=np.float32)
     wide[at] = values
     return wide

@@ -43,6 +43,13 @@ class LoopRound(NamedTuple):
     """The conditions that decided the order; see :func:`.calibration_record.describe_order`."""
     progress: TargetProgress | None = None
     """How far the topic is judged; None if it ends here."""
+    label_trust: float | None = None
+    """Weight of the labels that lead relative to the text, from 0; None if none lead, or before the model starts."""
+
+    @property
+    def record(self) -> tuple[int, str, float | None]:
+        """Number, conditions and trust in labels of the round, which are recorded with what it hands out."""
+        return self.model_round, self.order, self.label_trust
 
     @property
     def complete(self) -> bool:

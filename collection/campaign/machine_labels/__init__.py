@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from collection.campaign.machine_labels.judges import Judges
 from collection.campaign.machine_labels.label_files import LabelFiles
 from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.machine_labels.label_study import LabelStudy
@@ -15,6 +16,8 @@ class MachineLabelServices(NamedTuple):
     """The label sets."""
     study: LabelStudy
     """Comparison of the labels with people's grades."""
+    judges: Judges
+    """Judges side by side, and their votes."""
     files: LabelFiles
     llm: LlmLabels
     """Labels by language models."""

@@ -21,7 +21,7 @@ from collection.campaign.settings.settings import Settings
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, InputError
 from collection.machine_labels.judgements import PEOPLE, fill_qrels, labels_seen
-from collection.store import LabelSet, Store
+from collection.store import LabelRow, LabelSet, Store
 
 LABELS_FILE = ".labels.json"
 """Suffix of the report on the machine labels in a file."""
@@ -57,7 +57,7 @@ class LabelFiles:
         ending, rows = Path(path).name.lower().removesuffix(".gz").rpartition(".")[2], len(labels)
         if ending == "jsonl":
             # With escapes: a reply may have characters that UTF-8 cannot write.
-            log = [json.dumps(row._asdict()) for row in self.store.machine_labels.log(label_set.key)]
+            log = [json.dumps(_log_entry(row)) for row in self.store.machine_labels.log(label_set.key)]
             formats.write_lines(log, path)
             rows = len(log)
         elif ending == "csv":
@@ -133,6 +133,11 @@ def read_report(path: str | PathLike[str]) -> dict[str, Any]:
         )
         return content if is_report and isinstance(content.get("label_set"), str) else {}
     return {}
+
+
+def _log_entry(row: LabelRow) -> dict[str, object]:
+    """A row of the log; the number of the sample is left out where it is the only one."""
+    return {name: value for name, value in row._asdict().items() if name != "sample" or row.sample > 1}
 
 
 def _describe(label_set: LabelSet) -> str:

@@ -22,8 +22,9 @@ from collection.core.records import Document, Topic
 from collection.machine_labels.judgements import PEOPLE, labels_seen
 from collection.machine_labels.model_families import runs_of_family
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
+from collection.machine_labels.samples import SampleSpread, measure_spread
 from collection.store import Store
-from collection.store.machine_labels import LabelKind, LabelRow, LabelSet
+from collection.store.machine_labels import LabelKind, LabelRow, LabelSet, combine_samples
 
 KINDS: Mapping[LabelKind, str] = {
     "llm": "Labels by a language model",
@@ -38,6 +39,11 @@ BATCHES = "batches under way"
 _BUILT_ON = "runs built on models"
 """Key of the setting: name of a label set -> runs."""
 
+_IN_PROGRESS = (
+    "a batch of requests is in progress; collect it with `cleverdon labels llm DIR --batch`, or cancel it with "
+    "--cancel-batch"
+)
+
 _PAIR = ["query_id", "doc_id"]
 
 
@@ -48,6 +54,8 @@ class LabelledPairs(NamedTuple):
     added: int
     without_grade: int
     pairs: int
+    differing: int = 0
+    """Pairs that had another label before, which they keep."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,8 @@ class LabelSetSummary:
     """Pairs whose last answer has none."""
     failed: int
     """Pairs whose last request failed."""
+    spread: SampleSpread | None
+    """Spread of the pairs that are labelled several times; None without any."""
     built_on: list[str]
     """As :meth:`LabelSets.runs_built_on`."""
 
@@ -90,7 +100,8 @@ class LabelSetContents(NamedTuple):
 class LabelSets:
     """Label sets, weak labels by rules and clicks, and their display to annotators.
 
-    Labels are never judgements: progress, recall, agreement of people, the loop and qrels do not read them.
+    Labels are never judgements: progress, recall, agreement of people and qrels do not read them. The loop reads those
+    of the set that leads it, to order documents.
     """
 
     store: Store
@@ -120,7 +131,12 @@ class LabelSets:
         """Count the pairs of a label set."""
         graded, no_grade, failed = map(self.count_statuses(label_set).__getitem__, ("graded", "no grade", "failed"))
         runs = self.runs_built_on(label_set.name)
-        return LabelSetSummary(label_set.name, label_set.kind, label_set.made_at, graded, no_grade, failed, runs)
+        name, kind, at = label_set.name, label_set.kind, label_set.made_at
+        return LabelSetSummary(name, kind, at, graded, no_grade, failed, self.spread(label_set), runs)
+
+    def spread(self, label_set: LabelSet) -> SampleSpread | None:
+        """Measure how much the samples of pairs that are labelled several times differ; None without any."""
+        return measure_spread(self.store.machine_labels.samples(label_set.key))
 
     def count_statuses(self, label_set: LabelSet) -> Counter[str]:
         """Status -> number of pairs whose last row has it."""
@@ -155,6 +171,34 @@ class LabelSets:
             raise ConflictError(f"{clean!r} is the name of an annotator; choose another name for the label set")
         return clean
 
+    def rename(self, name: str, new_name: str) -> LabelSet:
+        """Give a label set another name; its labels, sample and declared runs stay, and pages that show it follow.
+
+        Raises
+        ------
+        UnknownNameError, InputError, ConflictError
+            There is no such set; or the new name is not free, as for :meth:`create`.
+        BusyError
+            Another process is labelling in this campaign.
+        CampaignError
+            A batch of requests is in progress for it.
+        """
+        with layout.locked(self.directory, "labelling"), self.store.transaction():
+            label_set = self.named(name)
+            if name in self.store.settings.get(BATCHES, {}):
+                raise CampaignError(f"the label set {name!r} cannot be renamed: {_IN_PROGRESS}")
+            if new_name.strip().casefold() != name.casefold():
+                new_name = self.require_free(new_name)
+            self.store.machine_labels.rename(label_set.key, new_name.strip())
+            declared = self.store.settings.get(_BUILT_ON, {})
+            if (runs := declared.pop(name, None)) is not None:
+                self.store.settings.put(_BUILT_ON, {**declared, new_name.strip(): runs})
+            if self.settings.judging_page().show_labels == name:
+                self.settings.set_judging_page(show_labels=new_name.strip())
+            if self.settings.loop().labels == name:
+                self.settings.set_loop(labels=new_name.strip())
+        return label_set._replace(name=new_name.strip())
+
     def preview_deletion(self, name: str) -> LabelSetContents:
         """Count what :meth:`delete` would delete, with its errors; nothing is changed."""
         tables, label_set = self.store.machine_labels, self.named(name)
@@ -169,15 +213,15 @@ class LabelSets:
         """The reason for which a label set has to stay, with a remedy if there is one; "" if it can be deleted."""
         sample = self.store.machine_labels.sample_in_use()
         if label_set.name in self.store.settings.get(BATCHES, {}):
-            return (
-                "a batch of requests is in progress; collect it with `cleverdon labels llm DIR --batch`, or cancel it "
-                "with --cancel-batch"
-            )
-        if label_set.name == self.settings.judging_page().show_labels:
-            return (
-                "annotators see its labels on the judging page; hide them with `cleverdon judging-page DIR "
-                "--show-labels ''`"
-            )
+            return _IN_PROGRESS
+        hide, end = "`cleverdon judging-page DIR --show-labels ''`", "`cleverdon loop DIR --labels ''`"
+        uses = {
+            self.settings.loop().labels: f"it leads the loop; choose another one, or none with {end}",
+            self.settings.judging_page().show_labels: "annotators see its labels on the judging page; hide them with "
+            + hide,
+        }
+        if use := uses.get(label_set.name):
+            return use
         if sample is not None and sample.label_set == label_set.key:
             return (
                 "annotators judge its random sample; return to the whole pool with `cleverdon labels ask DIR LABELS "
@@ -206,8 +250,8 @@ class LabelSets:
         BusyError
             Another process is labelling in this campaign.
         CampaignError
-            A batch of requests is in progress, annotators see the labels or judge the sample, or a judgement was made
-            after its annotator saw the label.
+            A batch of requests is in progress, the set leads the loop, annotators see the labels or judge the sample,
+            or a judgement was made after its annotator saw the label.
         """
         with layout.locked(self.directory, "labelling"), self.store.transaction():
             contents = self.preview_deletion(name)
@@ -285,15 +329,21 @@ class LabelSets:
     ) -> LabelledPairs:
         """Label pairs whose labels were made elsewhere: ``query_id``, ``doc_id``, ``relevance``, at least 0.
 
-        The campaign has the topics. Pairs that the set labels already keep their labels. Errors are those of
-        :meth:`create`; ConflictError if a set of this name was made in another way.
+        Several rows of a pair are samples of the judge. The campaign has the topics. Pairs that the set labels already
+        keep their labels. Errors are those of :meth:`create`; ConflictError if a set of this name was made in another
+        way.
         """
         with self.store.transaction():
             label_set = self._set_with(name, kind, settings) or self.create(name, kind, settings)
-            known = self.store.machine_labels.current(label_set.key)[_PAIR].assign(known=True)
-            self.store.corpus.add_document_ids(labels["doc_id"])
-            rows = labels.merge(known, on=_PAIR, how="left")
-            return self._append(label_set, rows[rows["known"].isna()].astype({"relevance": "float64"}))
+            self.store.corpus.add_document_ids(labels["doc_id"].drop_duplicates())
+            sampled = labels.astype({"relevance": "float64"})
+            sampled = sampled.assign(sample=sampled.groupby(_PAIR, observed=True).cumcount() + 1, status="graded")
+            known = self.store.machine_labels.current(label_set.key)[[*_PAIR, "relevance"]]
+            rows = sampled.merge(known, on=_PAIR, how="left", suffixes=("", "_known"), indicator="place")
+            again = rows[rows["place"] == "both"]
+            other = combine_samples(again) if len(again) else again
+            differing = int((other["relevance"] != other["relevance_known"]).sum())
+            return self._append(label_set, rows[rows["place"] == "left_only"])._replace(differing=differing)
 
     def _set_with(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet | None:
         """The set of this name, which must have these settings; None if there is none."""
@@ -305,16 +355,22 @@ class LabelSets:
         return label_set
 
     def _append(self, label_set: LabelSet, labels: pd.DataFrame) -> LabelledPairs:
+        """Append labels (nan for none), each the first sample of its pair unless a column ``sample`` says otherwise."""
         at = clock.now()
+        numbers = labels["sample"].tolist() if "sample" in labels else [1] * len(labels)
         rows = [
             LabelRow(
-                query_id, doc_id, "no grade" if pd.isna(value) else "graded", None if pd.isna(value) else value, at
+                query_id, doc_id, "no grade" if pd.isna(value) else "graded", None if pd.isna(value) else value, at,
+                sample=number,
             )
-            for query_id, doc_id, value in labels[[*_PAIR, "relevance"]].itertuples(index=False, name=None)
-        ]
+            for (query_id, doc_id, value), number in zip(
+                labels[[*_PAIR, "relevance"]].itertuples(index=False, name=None), numbers, strict=True
+            )
+        ]  # fmt: skip
         self.store.machine_labels.add(label_set.key, rows)
-        missing = sum(row.relevance is None for row in rows)
-        return LabelledPairs(label_set, len(rows), missing, len(self.store.machine_labels.current(label_set.key)))
+        first = [row for row in rows if row.sample == 1]
+        missing = sum(row.relevance is None for row in first)
+        return LabelledPairs(label_set, len(first), missing, len(self.store.machine_labels.current(label_set.key)))
 
     def _unlabelled(self, label_set: LabelSet | None) -> pd.DataFrame:
         """``query_id``, ``doc_id`` of the pooled and the judged pairs that a set does not label yet, by topic."""
@@ -350,11 +406,16 @@ class LabelSets:
         """Runs that :meth:`declare_runs` named."""
         return list(self.store.settings.get(_BUILT_ON, {}).get(label_set.name, []))
 
-    def runs_named_alike(self, label_set: LabelSet) -> list[str]:
-        """Runs whose name has the family of the model, which tells nothing certain."""
-        if label_set.kind != "llm":
-            return []
-        return runs_of_family(str(label_set.settings.get("model", "")), self.store.corpus.runs()["run"].tolist())
+    def runs_named_alike(self, label_set: LabelSet, runs: Iterable[str] | None = None) -> list[str]:
+        """Runs whose names suggest the family of the model, among `runs` or all runs of the campaign."""
+        names = self.store.corpus.runs()["run"].tolist() if runs is None else list(runs)
+        alike = {run for model in self.models(label_set) for run in runs_of_family(model, names)}
+        return [name for name in names if name in alike]
+
+    def models(self, label_set: LabelSet) -> list[str]:
+        """Language models that gave the labels: one, those of the judges of a vote, or none."""
+        models = [label_set.settings.get("model", "")] if label_set.kind == "llm" else []
+        return list(dict.fromkeys(str(each) for each in label_set.settings.get("models", models) if each))
 
     def declare_runs(self, name: str, runs: Iterable[str]) -> None:
         """Declare which runs are built on the model of a label set, in place of those declared before.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,9 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import machine_labels
+from collection.annotator_agreement import judging_time
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.people.assignments import Assignments
+from collection.campaign.people.pools import PACE
 from collection.campaign.results.qrels import QrelsBuilder
 from collection.campaign.settings.loop_settings import LOOPING
 from collection.campaign.settings.settings import Settings
@@ -88,10 +90,13 @@ class LabelStudy:
     assignments: Assignments
 
     def cache_key(self) -> str:
-        """Cache key of all results; it changes with labels, judgements, pool, asked pairs, runs, families, measure."""
+        """Cache key of all results.
+
+        It changes with labels, their names, judgements, pool, asked pairs, runs, families, measure.
+        """
         tables = self.store
         labels, judgements = tables.machine_labels.version(), tables.judgements.versions()
-        built_on = [self.labels.runs_built_on(each.name) for each in self.store.machine_labels.sets()]
+        built_on = [(each.name, self.labels.runs_built_on(each.name)) for each in self.store.machine_labels.sets()]
         wanted = tables.pool.annotators_wanted()["wanted"]
         rest = [tables.corpus.runs_signature(), built_on, len(wanted), int(wanted.sum()), self._own_measure()]
         return json.dumps([labels, judgements, *rest])
@@ -124,17 +129,17 @@ class LabelStudy:
         return pd.MultiIndex.from_frame(after[PAIR].drop_duplicates())
 
     def compare(self, name: str, *, resamples: int = 1000) -> PeopleComparison:
-        """Compare a label set with people's grades.
+        """Compare a label set with people's grades; labels that are no grades of the scale are left out.
 
         Raises
         ------
         InputError
-            No pair has both, or the labels are no grades of the scale.
+            No pair has both, or no label is a grade of the scale.
         """
-        scale = sorted(map(float, self.settings.grades.sentences))
-        return compare_with_people(
-            self.labels.labels(name), self.people(name), list(self.corpus.runs()), scale, resamples=resamples
-        )
+        scale, labels = self._scale(), self.labels.labels(name)
+        on_scale = labels["relevance"].isin(scale)
+        labels = labels[on_scale] if on_scale.any() else labels
+        return compare_with_people(labels, self.people(name), list(self.corpus.runs()), scale, resamples=resamples)
 
     def plan(
         self, name: str, measure: Measure | str | None = None, counts: Sequence[int] | None = None
@@ -146,6 +151,88 @@ class LabelStudy:
         )
         sizes = self._sizes(name, pairs, measure)[0]
         return machine_labels.plan(pairs, measure, self._aligned(name, pairs), sizes, self._scale(), counts_planned)
+
+    def plan_budget(
+        self,
+        names: Sequence[str],
+        measure: Measure | str | None = None,
+        *,
+        hours: float | None = None,
+        money: float | None = None,
+        wage: float = 0.0,
+        seconds: float | None = None,
+        prices: Mapping[str, float] | None = None,
+        correlations: Mapping[str, float] | None = None,
+    ) -> pd.DataFrame:
+        """Compare what people alone, label sets and their combination buy for a budget.
+
+        Parameters
+        ----------
+        names
+            Label sets, or models that have not labelled yet.
+        hours, money, wage
+            Hours of people's work, and money for labels and for people at this wage per hour.
+        seconds
+            Seconds per judgement; by default the campaign's expectation at its recent pace.
+        prices
+            Name -> money per label that is still to be made; by default the recorded cost of the labels so far.
+        correlations
+            Name -> correlation (Pearson) of the labels with people's grades; by default estimated from the pairs that
+            people have judged, or that of a usual judge.
+
+        Returns
+        -------
+        DataFrame
+            See :func:`collection.machine_labels.plan_budget`.
+
+        Raises
+        ------
+        InputError
+            No limit, a number out of range, no price of labels that are still to be made, or too few timed judgements
+            to know the seconds.
+        """
+        limits = {"hours": hours, "money": money, "wage": wage, "seconds": seconds, **(prices or {})}
+        for what, number in limits.items():
+            if number is not None and not (0 <= number < np.inf and (number or what != "seconds")):
+                least = "above 0" if what == "seconds" else "of at least 0"
+                raise InputError(f"{what}: expected a number {least}, found {number:g}")
+        measure, pairs = self._measure(measure), self._pairs()
+        grades = self.find_grades(pairs.frame)
+        judged = np.where(grades.textless, np.nan, grades.grades)
+        judges = [
+            self._judge(name, pairs, judged, (prices or {}).get(name), (correlations or {}).get(name))
+            for name in dict.fromkeys(names)
+        ]
+        budget = machine_labels.Budget(hours, money, seconds or self.seconds_per_judgement(), wage)
+        sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
+        return machine_labels.plan_budget(pairs, measure, judges, sizes, self._scale(), budget)
+
+    def seconds_per_judgement(self) -> float:
+        """Seconds that one judgement takes at the recent pace; InputError where too few are timed."""
+        seconds = self.store.judgements.table(last=PACE)["seconds"].to_numpy(dtype=np.float64)
+        expected = judging_time.estimate_duration(seconds, 1)
+        if expected is None:
+            raise InputError("expected the seconds per judgement, since too few judgements are timed to tell")
+        return expected.mid
+
+    def _judge(
+        self, name: str, pairs: Pairs, judged: Floats, price: float | None, correlation: float | None
+    ) -> machine_labels.Judge:
+        known = self.labels.find(name)
+        labels = np.full(len(pairs.topic), np.nan) if known is None else self._aligned(name, pairs)
+        missing = int(np.isnan(labels).sum())
+        if price is None and known is not None:
+            totals = self.store.machine_labels.totals(known.key)
+            spent, rows = self.store.machine_labels.cost(known.key, 0.0, 0.0), int(totals["rows"].sum())
+            price = spent / rows if rows and spent else None
+        if price is None and missing and known is None:
+            raise InputError(f"expected the price of a label of {name}, which has none of the pairs labelled yet")
+        if correlation is not None and not -1 <= correlation <= 1:
+            raise InputError(f"correlation of {name}: expected a number from -1 to 1, found {correlation:g}")
+        weight = machine_labels.weight_of_labels(labels, judged)
+        if correlation is not None:
+            weight = machine_labels.weight_of_correlation(correlation)
+        return machine_labels.Judge(name, labels, weight, missing * (price or 0.0))
 
     def ask_people(
         self, name: str, judgements: int, measure: Measure | str | None = None, *, seed: int = 1
@@ -173,7 +260,7 @@ class LabelStudy:
         label_set, measure, pairs = self.labels.named(name), self._measure(measure), self._pairs()
         with self.store.transaction():
             if self.store.machine_labels.sample(label_set.key).empty:
-                people = self._people_of(pairs)
+                people = self.find_grades(pairs.frame)
                 judged = people.judged
                 if judged.all():
                     with_text = " with a text" if people.textless.any() else ""
@@ -199,12 +286,14 @@ class LabelStudy:
         """Return the progress of judging the sample next to a label set."""
         pairs, in_use = self._pairs(), self.store.machine_labels.sample_in_use()
         sizes, priorities = self._sizes(name, pairs, self.main_measure())
-        drawn = machine_labels.judged_sample(sizes, priorities, self._people_of(pairs).judged)
+        drawn = machine_labels.judged_sample(sizes, priorities, self.find_grades(pairs.frame).judged)
         number = in_use.pairs if in_use is not None and in_use.label_set == self.labels.named(name).key else 0
         return SampleProgress(number, len(drawn.rows) - drawn.before, drawn.before, len(pairs.topic))
 
-    def correct(self, name: str, measure: Measure | str | None = None) -> CorrectedValues:
+    def correct(self, name: str, measure: Measure | str | None = None, also: Sequence[str] = ()) -> CorrectedValues:
         """Correct the values that a label set gives by people's grades of its sample.
+
+        Other label sets, `also`, help to predict people's grades.
 
         Raises
         ------
@@ -215,12 +304,13 @@ class LabelStudy:
         if self.store.machine_labels.sample(self.labels.named(name).key).empty:
             raise InputError(
                 "expected people's grades of a random sample, found no sample; "
-                "draw one on the page Machine labels or by `cleverdon labels ask`"
+                "request judgements on the page Machine labels or by `cleverdon labels ask`"
             )
         sizes, priorities = self._sizes(name, pairs, measure)
-        people = self._people_of(pairs)
+        people = self.find_grades(pairs.frame)
         drawn = machine_labels.judged_sample(sizes, priorities, people.judged)
-        labels, grades = self._aligned(name, pairs), people.grades[drawn.rows]
+        sets, grades = list(dict.fromkeys((name, *also))), people.grades[drawn.rows]
+        labels = np.column_stack([self._aligned(each, pairs) for each in sets])
         corrected = machine_labels.correct(pairs, measure, labels, drawn, grades, self._scale())
         return replace(corrected, before=corrected.before - int(people.textless[drawn.rows[: drawn.before]].sum()))
 
@@ -228,32 +318,42 @@ class LabelStudy:
         """Compare conclusions about the systems by the labels and by people."""
         runs = self.labels.runs_built_on(name)
         model = str(self.labels.named(name).settings.get("model", name))
-        return find_effects(corrected, {model: runs} if runs else {})
+        return find_effects(corrected, {model: runs})
 
     def warnings(self, name: str, measure: Measure | str | None = None) -> list[str]:
         """Sentences about a label set that every export of its labels carries; by default about the main measure."""
         limits = [*self._few(name, measure), *self._one_topic(name), *self._views(name), *self.notices(name)]
-        return [*self._pooled_model(self.labels.named(name)), *limits]
+        return [*self._pooled_model(self.labels.named(name)), *self._off_scale(name), *limits]
+
+    def _off_scale(self, name: str) -> list[str]:
+        grades = self.labels.labels(name)["relevance"]
+        outside = grades[~grades.isin(self._scale())]
+        if outside.empty or self.labels.named(name).kind == "clicks":
+            return []
+        return [
+            f"{count(len(outside), 'label')} {plural(len(outside), 'is no grade', 'are no grades')} of this campaign, "
+            f"such as {outside.min():g}: the agreement with people leaves {plural(len(outside), 'it', 'them')} out. "
+            "Import the labels under another name with other grades, as with `cleverdon labels import --map`."
+        ]
 
     def _pooled_model(self, label_set: LabelSet) -> Iterator[str]:
-        model, declared = str(label_set.settings.get("model", label_set.name)), self.labels.declared_runs(label_set)
-        if declared:
-            yield (
-                f"The judging model {model} is part of {count(len(declared), 'pooled system')} as declared "
-                f"({join(declared)}): its labels may favour {plural(len(declared), 'it', 'them')}."
-            )
+        models = self.labels.models(label_set) or [label_set.name]
+        named = f"The judging {plural(len(models), 'model', 'models')} {join(models)}"
+        if declared := self.labels.declared_runs(label_set):
+            parts = f"{plural(len(models), 'is', 'are')} part of {count(len(declared), 'pooled system')} as declared"
+            favoured = plural(len(declared), "it", "them")
+            yield f"{named} {parts} ({join(declared)}): its labels may favour {favoured}."
         if similar := [run for run in self.labels.runs_named_alike(label_set) if run not in declared]:
             number, names = len(similar), plural(len(similar), "name contains", "names contain")
-            yield (
-                f"The judging model {model} may be part of {count(number, 'pooled system')} whose {names} "
-                f"{family_of(model)!r} ({join(similar)}): its labels may favour {plural(number, 'it', 'them')}."
-            )
+            families = " or ".join(dict.fromkeys(repr(family_of(each)) for each in models if family_of(each)))
+            parts = f"may be part of {count(number, 'pooled system')} whose {names} {families}"
+            yield f"{named} {parts} ({join(similar)}): its labels may favour {plural(number, 'it', 'them')}."
 
     def notices(self, name: str) -> list[str]:
         """Sentences about pairs of the sample next to a label set that people cannot judge."""
         if self.store.machine_labels.sample(self.labels.named(name).key).empty:
             return []
-        if not (missing := int(self._people_of(self._pairs()).textless.sum())):
+        if not (missing := int(self.find_grades(self._pairs().frame).textless.sum())):
             return []
         return [
             f"{count(missing, 'pair')} of the pool without a text cannot be judged and "
@@ -321,19 +421,19 @@ class LabelStudy:
     def _scale(self) -> list[float]:
         return sorted(map(float, self.settings.grades.sentences))
 
-    def _people_of(self, pairs: Pairs) -> PeopleGrades:
-        """Read people's grades of the pairs.
+    def find_grades(self, pairs: pd.DataFrame) -> PeopleGrades:
+        """Find people's grades of pairs: (N,) ``query_id``, ``doc_id``.
 
         A pair that people could not judge counts as not relevant, as in values by the qrels; otherwise it would end the
         sample. So does a pair without a text, about which nobody can be asked.
         """
-        index = pd.MultiIndex.from_frame(pairs.frame)
+        index = pd.MultiIndex.from_frame(pairs[PAIR])
         graded = self.qrels.build().set_index(PAIR)["relevance"]
         grades = graded.reindex(index).to_numpy(dtype=np.float64, copy=True)
         judged = index.isin(pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR)))
         grades[judged & ~(grades >= 0)] = 0.0
-        held = self.store.corpus.find_held_back(pairs.frame["doc_id"].unique().tolist())
-        textless = pairs.frame["doc_id"].isin(held).to_numpy(dtype=np.bool_) & ~judged
+        held = self.store.corpus.find_held_back(pairs["doc_id"].unique().tolist())
+        textless = pairs["doc_id"].isin(held).to_numpy(dtype=np.bool_) & ~judged
         grades[textless] = 0.0
         return PeopleGrades(grades, textless)
 

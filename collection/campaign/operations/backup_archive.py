@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from shlex import quote
-from typing import IO
+from typing import IO, Any
 
 from collection.active_learning import features
 from collection.campaign.corpus import stored_runs
@@ -102,12 +102,11 @@ def write(directory: Path, target: Path, *, secrets: bool = True) -> BackupRepor
                 part = Path(scratch, "archive")
                 part.unlink(missing_ok=True)
                 with layout.create_private(part) as file:
-                    copy = Path(scratch, layout.DATABASE)
-                    manifest, missing, unreadable = _write_archive(directory, copy, secrets, file)
+                    manifest, missing, unreadable = _write_archive(directory, Path(scratch), secrets, file)
                     file.flush()
                     os.fsync(file.fileno())
                 # An import may have replaced a run since the database was copied, and removed its file.
-                if not missing or set(missing) <= set(_names(directory, directory / layout.DATABASE, secrets)):
+                if not missing or set(missing) <= set(_all_names(directory, secrets)):
                     break
             else:
                 raise CampaignError(f"{directory}: runs are being replaced; try again when the import has finished")
@@ -130,14 +129,25 @@ def _problems(directory: Path, manifest: Manifest, missing: list[str], unreadabl
     for name, reason in unreadable.items():
         has = "has a part of it" if name in manifest.files else "lacks it"
         problems.append(f"{name} cannot be read ({reason}), so the backup {has}")
-    if [name for name in manifest.files if name.startswith(f"{layout.FEATURES}/")] == [_FEATURES]:
-        problems.append(f"{_FEATURES} is damaged in the campaign, so the backup has no embeddings")
+    problems += [
+        f"{place} is damaged in the campaign, so the backup has no embeddings"
+        for place in manifest.files
+        if layout.split_task(place)[1] == _FEATURES
+        and sum(name.startswith(place.removesuffix("meta.json")) for name in manifest.files) == 1
+    ]
     for name, (_, digest) in manifest.files.items():
-        folder, _, file = name.rpartition("/")
+        folder, _, file = layout.split_task(name)[1].rpartition("/")
         named = {layout.RUNS: stored_runs.named_digest(file), layout.IMAGES: Path(file).stem}.get(folder, "")
         if name not in unreadable and not digest.startswith(named):
             problems.append(f"{name} is damaged in the campaign, and so in the backup: its checksum differs")
     return [f"{each}; `cleverdon check {quote(str(directory))}` says what to do" for each in problems]
+
+
+def _all_names(directory: Path, secrets: bool) -> Iterator[str]:
+    """Yield the files, other than databases, that belong to a campaign and its tasks."""
+    for folder in layout.campaign_folders(directory):
+        prefix = layout.task_prefix(folder, directory)
+        yield from (f"{prefix}{name}" for name in _names(folder, folder / layout.DATABASE, secrets and not prefix))
 
 
 def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
@@ -161,50 +171,62 @@ def _names(directory: Path, database: Path, secrets: bool) -> list[str]:
 
 
 def _write_archive(
-    directory: Path, copy: Path, secrets: bool, file: IO[bytes]
+    directory: Path, scratch: Path, secrets: bool, file: IO[bytes]
 ) -> tuple[Manifest, list[str], dict[str, str]]:
     """Write the archive; return its manifest, the files that are missing, and the reasons why others cannot be read.
 
-    `copy` gets a copy of the database.
+    Copies of the databases are written into the folder `scratch`.
     """
-    copy.unlink(missing_ok=True)
-    copy_database(directory / layout.DATABASE, copy)
-    with Inspection(copy) as inspection:
-        settings = stored_settings.sound(inspection.settings, directory / layout.DATABASE)
-        if damage := inspection.damage():
-            raise CampaignError(
-                f"{directory / layout.DATABASE} is damaged, so no backup was made: {damage[0]}; restore an earlier "
-                "backup with `cleverdon restore FILE NEW`"
-            )
-    now = datetime.fromtimestamp(clock.seconds(), UTC)
     files: dict[str, tuple[int, str]] = {}
     missing: list[str] = []
     unreadable: dict[str, str] = {}
+    now = datetime.fromtimestamp(clock.seconds(), UTC)
     with zipfile.ZipFile(file, "w") as archive:
-        with copy.open("rb") as database, _member(archive, layout.DATABASE, now, zipfile.ZIP_DEFLATED) as member:
-            files[layout.DATABASE] = _copy(database, member)
-        for name in _names(directory, copy, secrets):
-            with ExitStack() as opened:
-                try:
-                    source = opened.enter_context(_Source((directory / name).open("rb", buffering=0)))
-                    source.peek(1)
-                except FileNotFoundError:
-                    missing.append(name)
-                    continue
-                except OSError as error:
-                    unreadable[name] = error.strerror or str(error)
-                    continue
-                # Runs and images are compressed already; a key is too short.
-                member = opened.enter_context(_member(archive, name, now, zipfile.ZIP_STORED))
-                files[name] = _copy(source, member)
-                if source.failure:
-                    unreadable[name] = source.failure
+        # The database of the campaign is copied after those of its tasks, which hold what was prepared from it.
+        for folder in layout.campaign_folders(directory):
+            prefix = layout.task_prefix(folder, directory)
+            copy = scratch / layout.DATABASE
+            settings = _copy_intact(folder / layout.DATABASE, copy)
+            name = f"{prefix}{layout.DATABASE}"
+            with copy.open("rb") as database, _member(archive, name, now, zipfile.ZIP_DEFLATED) as member:
+                files[name] = _copy(database, member)
+            for inner in _names(folder, copy, secrets and not prefix):
+                name = f"{prefix}{inner}"
+                with ExitStack() as opened:
+                    try:
+                        source = opened.enter_context(_Source((directory / name).open("rb", buffering=0)))
+                        source.peek(1)
+                    except FileNotFoundError:
+                        missing.append(name)
+                        continue
+                    except OSError as error:
+                        unreadable[name] = error.strerror or str(error)
+                        continue
+                    # Runs and images are compressed already, and a key is too short to compress.
+                    member = opened.enter_context(_member(archive, name, now, zipfile.ZIP_STORED))
+                    files[name] = _copy(source, member)
+                    if source.failure:
+                        unreadable[name] = source.failure
         place = str(directory.resolve())
         manifest = Manifest(settings["id"], settings["title"], clock.now(), files, place, with_secrets=secrets)
         about = {"format": FORMAT, "cleverdon": version("cleverdon"), **vars(manifest)}
         with _member(archive, MANIFEST, now, zipfile.ZIP_STORED) as member:
             member.write(json.dumps(about, indent=1).encode())
     return manifest, missing, unreadable
+
+
+def _copy_intact(database: Path, copy: Path) -> dict[str, Any]:
+    """Copy a database, and return its settings; :class:`CampaignError` if it is damaged."""
+    copy.unlink(missing_ok=True)
+    copy_database(database, copy)
+    with Inspection(copy) as inspection:
+        settings = stored_settings.sound(inspection.settings, database)
+        if damage := inspection.damage():
+            raise CampaignError(
+                f"{database} is damaged, so no backup was made: {damage[0]}; restore an earlier backup with "
+                "`cleverdon restore FILE NEW`"
+            )
+    return settings
 
 
 class _Source(io.BufferedReader):
@@ -290,28 +312,41 @@ def _fill(backup: OpenBackup, directory: Path, written: list[Path]) -> None:
             written.append(folder)
 
     directory.chmod(layout.PRIVATE_FOLDER)
-    for name in (layout.RUNS, layout.EXPORTS):
-        make_folder(directory / name)
-    part = directory / f"{layout.DATABASE}.part"
+    databases = sorted((name for name in backup.manifest.files if _is_database(name)), key=len, reverse=True)
+    for name in databases:
+        for folder in (layout.RUNS, layout.EXPORTS):
+            make_folder((directory / name).parent / folder)
     for name in backup.manifest.files:
-        place = part if name == layout.DATABASE else directory / name
+        place = _unpacked(directory, name)
         make_folder(place.parent)
         with layout.create_private(place) as file:
             written.append(place)
             backup.read(name, file)
             file.flush()
             os.fsync(file.fileno())
-    beside = [part.with_name(f"{part.name}-{kind}") for kind in ("wal", "shm")]  # SQLite's, while it reads the database
-    written += beside
-    with Inspection(part, known=True) as inspection:  # which refuses a newer version
-        if damage := inspection.damage():
-            raise FormatError(backup.path, None, "an intact database", damage[0])
-    for file_beside in beside:
-        file_beside.unlink(missing_ok=True)
-    for folder in (place for place in (directory, *written) if place.is_dir()):
-        layout.sync_folder(folder)
-    part.rename(directory / layout.DATABASE)
-    layout.sync_folder(directory)
+    for name in databases:
+        part = _unpacked(directory, name)
+        beside = [part.with_name(f"{part.name}-{kind}") for kind in ("wal", "shm")]  # SQLite's, while it reads
+        written += beside
+        with Inspection(part, known=True) as inspection:  # which refuses a newer version
+            if damage := inspection.damage():
+                raise FormatError(backup.path, None, f"an intact {name}", damage[0])
+        for file_beside in beside:
+            file_beside.unlink(missing_ok=True)
+    for made in (place for place in (directory, *written) if place.is_dir()):
+        layout.sync_folder(made)
+    for name in databases:  # that of the campaign itself last
+        written.append(_unpacked(directory, name).rename(directory / name))
+        layout.sync_folder((directory / name).parent)
+
+
+def _is_database(name: str) -> bool:
+    return layout.split_task(name)[1] == layout.DATABASE
+
+
+def _unpacked(directory: Path, name: str) -> Path:
+    """Return where to unpack a file of a backup; a database gets a temporary name."""
+    return directory / f"{name}.part" if _is_database(name) else directory / name
 
 
 @dataclass(frozen=True)

@@ -252,9 +252,13 @@ class Backups:
 
     def campaign_bytes(self) -> int:
         """Return the size of the database, runs and images."""
-        folders = (self.directory / layout.RUNS, self.directory / layout.IMAGES)
-        files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
-        return sum(file.stat().st_size for file in (self.directory / layout.DATABASE, *files) if file.is_file())
+        places = [
+            place / name
+            for place in layout.campaign_folders(self.directory)
+            for name in (layout.DATABASE, layout.RUNS, layout.IMAGES)
+        ]
+        files = [file for place in places for file in (place.iterdir() if place.is_dir() else [place])]
+        return sum(file.stat().st_size for file in files if file.is_file())
 
     def check(self) -> list[Finding]:
         """Check the campaign: see :func:`.integrity.check`."""

@@ -116,25 +116,30 @@ def _database(directory: Path, findings: list[Finding]) -> dict[str, Any]:
         with Inspection(path) as inspection:
             facts |= {"version": inspection.version, "current": not inspection.pending}
             settings = stored_settings.sound(inspection.settings, path)
-            facts["backups"] = attempt(
-                findings, "the backups", lambda: _backups(directory, inspection, settings, findings)
-            )
+            facts["backups"] = attempt(findings, "the backups", lambda: _backups(directory, settings, findings))
             facts["counts"] = inspection.counts()
-            facts["last_decision"] = inspection.last_decision()
+            facts["last_decision"] = _last_decision(directory)
             facts["being_written"] = os.access(directory, os.W_OK) and inspection.is_being_written()
     except CampaignError:
         facts["readable"] = False  # which the check explains
     return facts
 
 
-def _backups(
-    directory: Path, inspection: Inspection, settings: dict[str, Any], findings: list[Finding]
-) -> dict[str, Any]:
+def _last_decision(directory: Path) -> str | None:
+    """Return when somebody last judged, also in a task; None for never."""
+    latest = []
+    for folder in layout.campaign_folders(directory):
+        with Inspection(folder / layout.DATABASE) as inspection:
+            latest.append(inspection.last_decision())
+    return max(filter(None, latest), default=None)
+
+
+def _backups(directory: Path, settings: dict[str, Any], findings: list[Finding]) -> dict[str, Any]:
     existing = backups.list_backups(directory, str(settings["id"]))
     scheduled = backups.find_scheduled(directory, str(settings["id"]))
     changed = None
     with suppress(CampaignError):  # which the check explains
-        changed = inspection.last_decision()
+        changed = _last_decision(directory)
     hours = settings.get("backups", {}).get("every_hours", 0)
     now = datetime.fromtimestamp(clock.seconds(), UTC)
     newest = (now - existing[0].made_at).total_seconds() if existing else None

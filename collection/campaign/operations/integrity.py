@@ -78,15 +78,24 @@ def _check_directory(directory: Path, progress: ProgressCallback | None) -> list
 def find_damage(directory: Path, progress: ProgressCallback | None = None) -> list[Finding]:
     """Check the database, runs, files and features of a campaign: what an earlier backup may have intact."""
     findings: list[Finding] = []
-    try:
-        with Inspection(directory / layout.DATABASE) as inspection:
-            findings += _about("database", _database(inspection, "restore a backup with `cleverdon restore FILE NEW`"))
-            findings += _about("runs", _runs(directory, inspection, progress))
-            findings += _about("images", _own_content_files(directory, inspection, progress))
-            findings += _about("features", _features(directory, inspection))
-    except CampaignError as error:
-        findings.append(Finding(True, str(error), "database"))
+    for folder in layout.campaign_folders(directory):
+        found: list[Finding] = []
+        try:
+            with Inspection(folder / layout.DATABASE) as inspection:
+                found += _about("database", _database(inspection, "restore a backup with `cleverdon restore FILE NEW`"))
+                found += _about("runs", _runs(folder, inspection, progress))
+                found += _about("images", _own_content_files(folder, inspection, progress))
+                found += _about("features", _features(folder, inspection))
+        except CampaignError as error:  # its message names the file
+            findings.append(Finding(True, str(error), "database"))
+        findings += _in_task(layout.task_prefix(folder, directory), found)
     return findings
+
+
+def _in_task(prefix: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Name the task of findings by the path of its campaign, `prefix`, which is "" for no task."""
+    place = prefix.removesuffix("/")
+    return [each._replace(sentence=f"{place}: {each.sentence}") if prefix else each for each in findings]
 
 
 def _about(part: str, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -116,7 +125,11 @@ class _Unpacked:
         self.files = backup.manifest.files
         self.unread, self.damage = dict.fromkeys(self.files), list[Finding]()
         sizes = {name: size for name, (size, _) in self.files.items()}
-        needed = sizes[layout.DATABASE] + max([sizes[name] for name in self._in(layout.RUNS)], default=0)
+        prefixes = [prefix for prefix, file in map(layout.split_task, self.files) if file == layout.DATABASE]
+        self.prefixes = sorted(prefixes, reverse=True)
+        needed = sum(sizes[f"{prefix}{layout.DATABASE}"] for prefix in prefixes) + max(
+            [sizes[name] for prefix in prefixes for name in self._in(f"{prefix}{layout.RUNS}")], default=0
+        )
         if needed > (free := shutil.disk_usage(folder).free):
             raise InputError(
                 f"{folder.parent}: expected {needed:,} bytes of free disk space to unpack {backup.path}, found "
@@ -132,34 +145,37 @@ class _Unpacked:
             findings.append(Finding(True, f"{can}; run `chmod go= {quote(str(path))}`", "permissions"))
         if layout.SECRET in self.files:
             findings += _about("key", _key(self.files[layout.SECRET][0], RESTORED))
-        if self._unpack(layout.DATABASE):
-            try:
-                with Inspection(self.folder / layout.DATABASE, known=True) as inspection:
-                    findings += self._check_content(inspection)
-            except CampaignError as error:
-                findings.append(Finding(True, str(error).replace(f"{self.folder}/", ""), "database"))
+        for prefix in self.prefixes:
+            if self._unpack(database := f"{prefix}{layout.DATABASE}"):
+                found: list[Finding] = []
+                try:
+                    with Inspection(self.folder / database, known=True) as inspection:
+                        found += self._check_content(inspection, prefix)
+                except CampaignError as error:
+                    found.append(Finding(True, str(error).replace(f"{self.folder}/{prefix}", ""), "database"))
+                findings += _in_task(prefix, found)
         for name in list(self.unread):
             self._read(name)
         return findings + self.damage
 
-    def _check_content(self, inspection: Inspection) -> Iterator[Finding]:
+    def _check_content(self, inspection: Inspection, prefix: str) -> Iterator[Finding]:
         yield from _about("database", _database(inspection, "use another backup"))
-        yield from _about("runs", self._check_runs(inspection))
-        digests = {Path(name).name: self.files[name][1] for name in self._in(layout.IMAGES)}
+        yield from _about("runs", self._check_runs(inspection, prefix))
+        digests = {Path(name).name: self.files[name][1] for name in self._in(f"{prefix}{layout.IMAGES}")}
         yield from _about("images", _content_files(inspection, digests, RESTORED))
         if "dense" in inspection.settings.get("features", {}).get("blocks", []):  # others are built again
-            stored = self._in(layout.FEATURES)
+            stored = self._in(f"{prefix}{layout.FEATURES}")
             intact = [self._unpack(name, None if name.endswith(".json") else HEAD) for name in stored]
             if all(intact):
-                yield from _about("features", _features(self.folder, inspection, RESTORED))
+                yield from _about("features", _features(self.folder / prefix, inspection, RESTORED))
 
-    def _check_runs(self, inspection: Inspection) -> Iterator[Finding]:
+    def _check_runs(self, inspection: Inspection, prefix: str) -> Iterator[Finding]:
         for run in inspection.runs():
-            name = f"{layout.RUNS}/{run['file']}"
+            name = f"{prefix}{layout.RUNS}/{run['file']}"
             if name not in self.files:
                 yield _run_problem(f"run {run['run']!r}: {name} is missing")
             elif self._unpack(name):
-                if problem := stored_runs.find_problem(self.folder, run):
+                if problem := stored_runs.find_problem(self.folder / prefix, run):
                     yield _run_problem(problem)
                 (self.folder / name).unlink()
 

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from collection.core import clock, layout
@@ -30,6 +31,11 @@ def hold(directory: Path) -> Iterator[Callable[[str], None]]:
     """
     if not (directory / layout.DATABASE).is_file():
         raise CampaignError(f"there is no campaign in {directory}; create one with `cleverdon new {directory}`")
+    if (outer := layout.outer_campaign(directory)) is not None:
+        raise CampaignError(
+            f"{directory} is a task of the campaign in {outer}, whose server shows its pages, too; run "
+            f"`cleverdon serve {quote(str(outer))}`"
+        )
     try:
         # Child processes do not inherit the handle, so none can outlive the server with the lock.
         handle = os.open(directory / layout.SERVER, os.O_RDWR | os.O_CREAT, layout.PRIVATE_FILE)

@@ -113,7 +113,8 @@ class ServerState:
         """
         with self.store.transaction():
             self.store.accounts.end_everything()
-            self.store.reservations.release(clock.seconds())
+            for store in self.store.with_tasks():
+                store.reservations.release(clock.seconds())
         with _new_secret(self.directory) as part:
             part.replace(self.directory / layout.SECRET)
             layout.sync_folder(self.directory)

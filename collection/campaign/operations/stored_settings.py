@@ -13,6 +13,7 @@ from collection.campaign.progress.calibration_record import CLOSED, KEY, Calibra
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import LoopSettings
 from collection.campaign.settings.settings import About
+from collection.core import layout
 from collection.core.errors import CampaignError, CleverdonError
 from collection.core.questions import read_questions
 from collection.core.review import Review
@@ -33,6 +34,9 @@ FORMS: Mapping[str, Any] = {
     "questions": list[dict[str, Any]],
     "tour": bool,
     "review": Review,
+    "task": Literal[*layout.TASK_NAMES],
+    "citations": Literal["all", "first"],
+    "nuggets": dict[str, list[str]],
     "address": str | None,
     "ports": dict[str, int],
     "documents_version": int,

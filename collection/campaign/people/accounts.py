@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from collection import accounts
 from collection.core import clock
 from collection.core.errors import CampaignError, ConflictError, InputError, UnknownNameError, WrongPasswordError
-from collection.core.records import Role
+from collection.core.records import QRELS_ANNOTATOR, Role
 from collection.store import Store
 
 if TYPE_CHECKING:
@@ -76,30 +76,43 @@ class Accounts:
             same = [other for other in self.store.accounts.names() if other.casefold() == clean.casefold()]
             if same:
                 raise ConflictError(f"the name {clean!r} is taken by the account {same[0]!r}; choose another name")
-            if clean.casefold() in self.store.machine_labels.folded_names():
-                raise ConflictError(f"{clean!r} is the name of a label set; choose another name")
-            for other in self.store.accounts.names_in_the_log():
-                if other != clean and other.casefold() == clean.casefold():
-                    raise ConflictError(
-                        f"the name {clean!r} differs only in case from the annotator {other!r}; use that spelling, "
-                        "or another name"
-                    )
+            for store in self.store.with_tasks():
+                if clean.casefold() in store.machine_labels.folded_names():
+                    raise ConflictError(f"{clean!r} is the name of a label set; choose another name")
+                for other in store.accounts.names_in_the_log():
+                    if other != clean and other.casefold() == clean.casefold():
+                        raise ConflictError(
+                            f"the name {clean!r} differs only in case from the annotator {other!r}; use that "
+                            "spelling, or another name"
+                        )
             self._require_free(address, clean)
             self.store.accounts.add(clean, role, address)
             return clean
 
-    def invite(self, name: str, role: Role | str, groups: Iterable[str] = (), email: str | None = None) -> str:
+    def invite(
+        self,
+        name: str,
+        role: Role | str,
+        groups: Iterable[str] = (),
+        email: str | None = None,
+        *,
+        imported: bool = False,
+    ) -> str:
         """Add an account, and return the token of a one-time link for choosing a password.
 
-        Raises errors as :meth:`add`, and ConflictError if judgements were imported under this name.
+        With `imported`, judgements that were imported under this name are the person's own, which they can change: only
+        whoever invites them knows that.
+
+        Raises errors as :meth:`add`, and ConflictError if judgements were imported under this name without `imported`.
         """
         members = _clean_groups(groups)
         with self.store.transaction():
             clean = self.add(name, role, email)
-            if self.store.accounts.was_imported(clean):
+            if not imported and any(store.accounts.was_imported(clean) for store in self.store.with_tasks()):
+                command = f"cleverdon people {quote(str(self.directory))} --invite {quote(clean)} --imported"
                 raise ConflictError(
-                    f"imported judgements have the annotator {clean!r} and would mix with those of the new account; "
-                    "choose another name"
+                    f"imported judgements have the annotator {clean!r}; if they are by the same person, `{command}` "
+                    "invites them to continue with these judgements, otherwise choose another name"
                 )
             self.store.accounts.set_groups(clean, members)
             return self._link(clean, invitation=True)
@@ -110,6 +123,19 @@ class Accounts:
             self._not_locked(clean := self._known(name))
             return self._link(clean, invitation=True)
 
+    def imported_names(self) -> list[str]:
+        """Return the names of imported judgements that have no account, including judgements in tasks."""
+        taken = {name.casefold() for name in self.store.accounts.names()}
+        return sorted(
+            {
+                name
+                for store in self.store.with_tasks()
+                for name in store.accounts.names_in_the_log()
+                if name.casefold() not in taken and not name.startswith(QRELS_ANNOTATOR)
+                if store.accounts.was_imported(name)
+            }
+        )
+
     def set_role(self, name: str, role: Role | str) -> None:
         """Change the role of an account; CampaignError for the last manager who is not locked."""
         with self.store.transaction():
@@ -118,15 +144,16 @@ class Accounts:
                 self._keep_a_manager(clean, "give another role to")
             self.store.accounts.update(clean, "role", role)
             if role == "reader":
-                self.store.reservations.release(clock.seconds(), clean, lists=True)
+                self._release(clean, lists=True)
 
     def set_groups(self, name: str, groups: Iterable[str]) -> None:
         """Make the person a member of exactly these groups."""
         members = _clean_groups(groups)
         with self.store.transaction():
             self.store.accounts.set_groups(self._known(name), members)
-            self.store.assignments.changed()
-            self.store.reservations.release_foreign(clock.seconds())
+            _free_unassigned(self.store)
+        for store in self.store.with_tasks():  # after the commit, because tasks read stored groups
+            _free_unassigned(store)
 
     def set_email(self, name: str, email: str | None) -> None:
         """Change or remove the address of an account."""
@@ -143,7 +170,7 @@ class Accounts:
             self.store.accounts.update(clean, "locked", True)
             self.store.accounts.end_sessions(clean)
             self.store.accounts.void_signin_links(clean)
-            self.store.reservations.release(clock.seconds(), clean, lists=True)
+            self._release(clean, lists=True)
 
     def unlock(self, name: str) -> None:
         """Unlock an account."""
@@ -220,14 +247,14 @@ class Accounts:
             row = self.store.accounts.session(session)
             self.store.accounts.end_session(session)
             if row is not None:
-                self.store.reservations.release(clock.seconds(), row.name)
+                self._release(row.name)
 
     def end_sessions(self, name: str, keep: str | None = None) -> None:
         """Sign a person out everywhere except in the session `keep`; without one, end their reservations as well."""
         with self.store.transaction():
             self.store.accounts.end_sessions(clean := self._known(name), keep)
             if keep is None:
-                self.store.reservations.release(clock.seconds(), clean)
+                self._release(clean)
 
     def make_signin_link(self, name: str) -> str:
         """Return the token of a one-time link that signs the person in, for the terminal."""
@@ -321,6 +348,11 @@ class Accounts:
                 self.set_role(account.name, role)
             return self._link(account.name, seconds=60)
 
+    def _release(self, name: str, *, lists: bool = False) -> None:
+        """End the reservations of a person in the campaign and its tasks; with `lists`, also those of work lists."""
+        for store in self.store.with_tasks():
+            store.reservations.release(clock.seconds(), name, lists=lists)
+
     def _require_free(self, address: str | None, name: str) -> None:
         holder = None if address is None else self.store.accounts.find_by_email(address)
         if holder is not None and holder.name != name:
@@ -364,6 +396,13 @@ class Accounts:
         token = secrets.token_urlsafe(24)
         self.store.accounts.add_signin_link(digest(token), name, until=clock.seconds() + seconds, invitation=invitation)
         return token
+
+
+def _free_unassigned(store: Store) -> None:
+    """Apply new groups to the pairs that people may judge, and to their reservations."""
+    with store.transaction():
+        store.assignments.changed()
+        store.reservations.release_foreign(clock.seconds())
 
 
 def _composed(name: str) -> str:

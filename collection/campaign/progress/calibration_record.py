@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import ceil, isfinite, nan
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from collection.assignment import AssignmentSettings
 from collection.campaign.corpus.features import feature_options
+from collection.campaign.progress import leading_labels
 from collection.campaign.settings.loop_settings import LoopSettings
 from collection.core.phrases import count, join_first, plural
 from collection.stopping import Ledger
@@ -35,7 +36,8 @@ SAMPLED = "the random sample of this calibration topic is judged"
 
 ORDERING = {
     "by": "document selection", "level": "minimum relevant grade", "learner": "learner", "grades": "use of grades",
-    "presumed": "presumed irrelevant documents", "evidence": "use of runs", "run": "random documents",
+    "presumed": "presumed irrelevant documents", "evidence": "use of runs", "labels": "leading label set",
+    "run": "random documents",
     "control": "share of random documents",
 }  # fmt: skip
 """Fields of :class:`LoopSettings` that change the order of the documents or their relevance -> names."""
@@ -224,8 +226,11 @@ def conditions(store: Store, loop: LoopSettings, overlap: AssignmentSettings) ->
 def _ordering(store: Store, loop: LoopSettings) -> dict[str, Any]:
     """Return the :func:`conditions` that decide the order of documents in every topic."""
     blocks, bigrams = feature_options(store)
+    # A label set that is renamed stays the same. Without one, the conditions are those of earlier versions.
+    leading = leading_labels.find(store, loop)
+    labels = {} if leading is None else {"labels": leading.key}
     return {
-        "loop": {name: value for name, value in asdict(loop).items() if name in ORDERING},
+        "loop": {n: value for n, value in asdict(loop).items() if n in ORDERING and n != "labels"} | labels,
         "features": [sorted(blocks), bigrams] if loop.by_model else None,
     }
 
@@ -250,12 +255,19 @@ def describe_orders(
     """Write as JSON what decides the order of each topic's documents, given the topics' judging modes.
 
     The loop stores it with every document that it hands out. Of the runs, it names only the rankings of the topic,
-    unless the comparison of systems orders the documents: it reads all topics. `without` are runs to leave out.
+    unless the comparison of systems orders the documents: it reads all topics. Of the label set that leads, it names
+    the labels of the topic; a topic without any is ordered as if no set led. `without` are runs to leave out.
     """
-    same, rankings = _ordering(store, loop), store.corpus.digest_rankings(modes, without)
+    same, rankings = _ordering(store, replace(loop, labels="")), store.corpus.digest_rankings(modes, without)
     if loop.by_system_order:
         rankings = dict.fromkeys(modes, _digest_runs(store))
-    return {q: json.dumps(same | {"mode": mode, "runs": rankings[q]}, sort_keys=True) for q, mode in modes.items()}
+    orders = {q: same | {"mode": mode, "runs": rankings[q]} for q, mode in modes.items()}
+    if leading := leading_labels.find(store, loop):
+        for query_id, order in orders.items():
+            if leading_labels.labels(store, leading, query_id):
+                order["loop"] = order["loop"] | {"labels": leading.key}
+                order["labels"] = leading_labels.digest(store, leading, query_id)
+    return {query_id: json.dumps(order, sort_keys=True) for query_id, order in orders.items()}
 
 
 def promised_orders(

@@ -15,6 +15,7 @@ from collection.campaign.progress.loop_scope import LoopScope
 from collection.campaign.progress.missing_answers import MissingAnswers, handed_out_again
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.campaign.settings.settings import Settings
+from collection.core import clock
 from collection.store import Store
 
 PROGRESS = (
@@ -29,8 +30,23 @@ OTHERS_AFTER = 10.0
 Numbers = Mapping[str, tuple[int, int, int]]
 """By topic: the numbers of pooled pairs, those that are done, and judged pairs."""
 
-Scopes = Mapping[str, tuple[str, bool]]
-"""By topic: its mode while it is open, and whether it is closed."""
+
+class _Scope(NamedTuple):
+    """Scope of a topic's progress for an annotator."""
+
+    mode: str
+    """Mode of the topic while it is open."""
+    is_closed: bool
+    started: int = 0
+    """Number of pairs that others have judged and the annotator has yet to judge; only in a review."""
+    size: int | None = None
+    """Number of documents of a loop over the whole collection; only in a review, which may judge all of them."""
+    own: int | None = None
+    """Number of judgements of the annotator; only in a review."""
+
+
+Scopes = Mapping[str, _Scope]
+"""By topic."""
 
 
 class Standing(NamedTuple):
@@ -81,15 +97,16 @@ class Progress:
 
         Pairs without a text are left out, and pairs that the annotator gets again for a missing answer are not done. In
         a loop over the whole collection: judged pairs, and None; in one with a budget None, too, since :meth:`totals`
-        has what the budget allows. Only the qualification set counts until it is judged, and in topics that are not
-        assigned to the annotator.
+        has what the budget allows. In a review: the annotator's own judgements, and these with the pairs left for them;
+        others' judgements are not counted. Only the qualification set counts until it is judged, and in topics that are
+        not assigned to the annotator.
         """
         left = self.store.assignments.qualification_left(annotator)
         if query_id in left or not self.store.assignments.is_for(query_id, annotator):
             count = len(self.store.assignments.qualification_ids(query_id))
             return Standing(count - left.get(query_id, 0), count)
         numbers = self._count(annotator, [query_id])
-        scopes, _, limited = self._scopes()
+        scopes, _, limited = self._scopes(annotator)
         return _in_scope(numbers, scopes, limited)[query_id]
 
     def topics_for(self, annotator: str) -> list[str]:
@@ -146,7 +163,7 @@ class Progress:
 
     def annotator_standing(self, query_id: str, annotator: str) -> AnnotatorStanding:
         """Return :meth:`standing` and :meth:`totals` from the cache, after each judgement."""
-        scopes, modes, limited = self._scopes()
+        scopes, modes, limited = self._scopes(annotator)
         totals = self._sum(annotator, query_id, scopes, modes, limited)
         numbers = self._counted()[annotator].topics.get(query_id)
         if numbers is None or query_id in self.store.assignments.qualification_left(annotator):
@@ -155,17 +172,33 @@ class Progress:
 
     def topic_standings(self, annotator: str, changed: str | None = None) -> dict[str, Standing]:
         """Return :meth:`standing` of each topic of an annotator from the cache; `changed` as for :meth:`totals`."""
-        scopes, _, limited = self._scopes()
+        scopes, _, limited = self._scopes(annotator)
         own = _in_scope(self.standings(annotator, changed), scopes, limited)
         # Topics that have only qualification pairs, or unjudged qualification pairs.
         others = {*self.topics_for(annotator)} - own.keys() | {*self.store.assignments.qualification_left(annotator)}
         return own | {query_id: self.standing(query_id, annotator) for query_id in others}
 
-    def _scopes(self) -> tuple[Scopes, dict[str, str], list[str] | None]:
+    def _scopes(self, annotator: str) -> tuple[Scopes, dict[str, str], list[str] | None]:
         """Return the scope and the mode of each topic, and the topics that a budget limits; None without a budget."""
         scopes = self.settings.modes_and_closed()
-        modes = self.settings.modes(scopes)
-        return scopes, modes, self.budget.limited_topics(modes)
+        modes, review = self.settings.modes(scopes), self.settings.review()
+        states = {query_id: _Scope(*scope) for query_id, scope in scopes.items()}
+        for query_id in states.keys() & set(review.stages if review else ()):
+            mode, is_closed, *_ = states[query_id]
+            waits = (is_closed or mode in EVERYWHERE) and self.settings.is_completed_when_closed(query_id)
+            states[query_id] = _Scope(
+                mode,
+                is_closed,
+                self._count_started(query_id, annotator) if waits else 0,
+                int(self.loop_scope.judgeable().sum()),
+                self.store.history.count_by_topic(annotator).get(query_id, 0),
+            )
+        return states, modes, self.budget.limited_topics(modes)
+
+    def _count_started(self, query_id: str, annotator: str) -> int:
+        """Count the pairs of a topic that others have judged and the annotator has yet to judge."""
+        judged = self.store.queue.judged_by_others(query_id, annotator, clock.seconds())
+        return sum(number < self.settings.assignment().annotators for _, number, _ in judged)
 
     def totals(self, annotator: str, changed: str | None = None) -> Standing:
         """Return the sums over an annotator's topics; None as goal with a loop over everything without a budget.
@@ -174,7 +207,7 @@ class Progress:
         Qualification pairs of other topics count as well, so that the goal stays the same while the set is judged. The
         topic that `changed` is up to date, the others within :data:`OTHERS_AFTER`.
         """
-        return self._sum(annotator, changed, *self._scopes())
+        return self._sum(annotator, changed, *self._scopes(annotator))
 
     def _sum(
         self,
@@ -186,15 +219,15 @@ class Progress:
     ) -> Standing:
         """Return :meth:`totals`; a budget limits what is judged of the topics `limited`."""
         numbers = self.standings(annotator, changed)
-        own = {q: _standing_in_scope(*scopes[q], of) for q, of in numbers.items()}
+        own = {q: _standing_in_scope(scopes[q], of) for q, of in numbers.items()}
         within_budget = 0 if limited is None else self._limit(own, numbers, modes, limited)
         total = sum(done for done, _ in own.values())
         goal = sum(of or 0 for _, of in own.values()) + within_budget
         for query_id, is_counted, is_judged in self.store.assignments.qualification_standing(annotator):
-            scope, is_closed = scopes[query_id]
-            if not (is_counted or (query_id in own and scope in EVERYWHERE)):
+            scope = scopes[query_id]
+            if not (is_counted or (query_id in own and scope.mode in EVERYWHERE)):
                 total += is_judged
-                goal += is_judged or not is_closed
+                goal += is_judged or not scope.is_closed
         return Standing(total, None if any(of is None for _, of in own.values()) else goal)
 
     def _limit(
@@ -274,14 +307,19 @@ class Progress:
 
 def _in_scope(numbers: Numbers, scopes: Scopes, limited: Sequence[str] | None) -> dict[str, Standing]:
     """Return :meth:`.Progress.standing` from the numbers of :meth:`.Progress.standings`."""
-    standings = {query_id: _standing_in_scope(*scopes[query_id], of) for query_id, of in numbers.items()}
+    standings = {query_id: _standing_in_scope(scopes[query_id], of) for query_id, of in numbers.items()}
     own = [query_id for query_id in limited or () if query_id in standings]
     return standings | {query_id: Standing(standings[query_id].done, None) for query_id in own}
 
 
-def _standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> Standing:
+def _standing_in_scope(scope: _Scope, numbers: tuple[int, int, int]) -> Standing:
     """Return done and goal in a scope, from the numbers of pooled pairs, those that are done, and judged pairs."""
     pool, done, everywhere = numbers
-    if scope in EVERYWHERE:
-        return Standing(everywhere, everywhere if is_closed else None)
-    return Standing(done, done if is_closed else pool)
+    if scope.mode in EVERYWHERE:
+        done = everywhere - scope.started
+        goal = everywhere if scope.is_closed else scope.size
+    else:
+        goal = done + scope.started if scope.is_closed else pool
+    if scope.own is None or goal is None:
+        return Standing(done, goal)
+    return Standing(scope.own, scope.own + max(goal - done, 0))

@@ -229,7 +229,8 @@ def describe_notes(
     in_scope = select_in_scope(judgements, scope)
     graded = in_scope[in_scope["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["row"])
-    differ = int((opinions.nunique() > 1).sum())
+    resolved = in_scope.loc[in_scope["counts_as"] == "adjudication", "row"]
+    differ = int((opinions.nunique() > 1).drop(resolved, errors="ignore").sum())
     cannot = in_scope["row"].nunique() - graded["row"].nunique()
     notes = [missing_texts([ledger.unreachable])] if ledger.unreachable else []
     if differ:
@@ -252,9 +253,9 @@ def describe_notes(
             "and the interval assumes that these may be relevant."
         )
     blind = int((ledger.out_of_reach[ledger.draws] > 0.05 * ledger.unjudged_before[ledger.draws]).sum())
-    if blind:
+    if blind and ledger.unjudged:
         notes.append(
-            f"{count(blind, 'random draw')} could not reach some documents (added later, held by others, or outside "
-            "the pool at the time); the guarantee assumes that all of these may be relevant."
+            f"{count(blind, 'randomly drawn document')} could not be drawn from all unjudged documents, since some "
+            "were added later or reserved for others; the guarantee assumes that these may be relevant."
         )
     return notes

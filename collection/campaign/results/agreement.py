@@ -14,7 +14,8 @@ from collection.annotator_agreement import Agreement, Labels, annotator_statisti
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.results.rank_comparison import compare_ranks
 from collection.campaign.settings.settings import Settings
-from collection.core.errors import InputError
+from collection.core.answer_tasks import topic_of
+from collection.core.errors import InputError, require_known
 from collection.core.phrases import count, join, plural
 from collection.core.records import QRELS_ANNOTATOR, Run
 from collection.machine_labels.judgements import labels_seen
@@ -90,7 +91,7 @@ class AgreementStudy:
         Parameters
         ----------
         topics
-            All by default.
+            All by default. In a task of generated answers, answers or sentences, or topics of the campaign around it.
         without
             Annotators to leave out.
 
@@ -100,7 +101,7 @@ class AgreementStudy:
             ``annotator`` (for imported qrels ``qrels:NAME``), ``query_id``, ``doc_id``, ``relevance`` (int64, a key of
             :attr:`scale`),
             ``judged_at`` (ISO 8601; null where the grade was imported), ``seconds``, ``note``, ``source``; oldest
-            first.
+            first. In a task of generated answers also ``topic``, that of the campaign around it.
 
         Raises
         ------
@@ -122,15 +123,24 @@ class AgreementStudy:
 
     def _labels(self, answered: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
         """Return :meth:`labels` from what :meth:`_answered` returns."""
-        for query_id in topics:
-            self.settings.require_topic(query_id)
+        selected = self._select(topics)
         if self.question is not None and self.question.question.kind == "tags":
             self.question.require_grades()
         graded = answered[(answered["kind"] == "graded") & (answered["counts_as"] == "judgement")]
         frame = graded[list(LABELS)].astype({"relevance": "int64"})
         frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
+        if self.settings.task() is not None:
+            frame["topic"] = frame["query_id"].map(topic_of).astype("str")
         frame = agreeing.select_labels(frame, without=without)
-        return (frame[frame["query_id"].isin(list(topics))] if topics else frame).reset_index(drop=True)
+        return (frame[frame["query_id"].isin(selected)] if topics else frame).reset_index(drop=True)
+
+    def _select(self, topics: Sequence[str]) -> set[str]:
+        """Return the named topics; in a task of generated answers, those that belong to the named ones."""
+        known = {query_id: {query_id} for query_id in self.settings.modes()}
+        for query_id in list(known) if self.settings.task() is not None else ():
+            known.setdefault(topic_of(query_id), set()).add(query_id)
+        require_known("topic", known, *topics)
+        return {query_id for name in topics for query_id in known[name]}
 
     def report(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
@@ -148,7 +158,8 @@ class AgreementStudy:
         nominal = self.question is not None and self.question.is_nominal
         agreement = agreeing.agreement(labels, level=level, grades=self.scale, nominal=nominal, **options)
         if topics:
-            judgements, answered = (each[each["query_id"].isin(list(topics))] for each in (judgements, answered))
+            selected = self._select(topics)
+            judgements, answered = (each[each["query_id"].isin(selected)] for each in (judgements, answered))
         return replace(agreement, notes=(*agreement.notes, *self._left_out(judgements, answered, labels, without)))
 
     def by_answer(

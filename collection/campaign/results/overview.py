@@ -162,6 +162,8 @@ class Overview:
         """Return the next step for the manager; `progress` is what :meth:`.Progress.topics` returns, if it is known."""
         settings = self.settings.judging_page()
         counts = self.store.judgements.counts()
+        if self.settings.task() is not None and not counts["pool"]:
+            return NextStep("overview", "Add the answers of the campaign to this task.")
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
             step = self._next_step_of_grading(counts, progress)
             return self._next_step_after_judging(step) if step.page == "export" else step
@@ -204,7 +206,8 @@ class Overview:
         step = step or self._next_loop_step(counts, int(loops.sum()), calibration, pools)
         if step:
             return step._replace(sentence=f"{step.sentence}{held}")
-        return self._next_import_step(counts) or self._next_pool_step(progress, pools, held)
+        step = self._next_answer_step(counts) or self._next_import_step(counts)
+        return step or self._next_pool_step(progress, pools, held)
 
     def _next_step_after_judging(self, export: NextStep) -> NextStep:
         """Return the next step before the `export` of qrels: missing answers, then adjudication; or the export."""
@@ -291,6 +294,8 @@ class Overview:
 
     def _next_import_step(self, counts: dict[str, int]) -> NextStep | None:
         """Return what to import, or the choice of the pool; None if nothing is missing."""
+        if self.settings.task() is not None:  # whose pool is filled without runs
+            return None
         if not counts["pool"] and not counts["runs"] and counts["judgements"]:
             judgements, are = count(counts["judgements"], "judgement"), plural(counts["judgements"], "is", "are")
             more = "To judge more, import runs."
@@ -304,6 +309,15 @@ class Overview:
         if not counts["documents"]:
             return NextStep("import", "Import the documents of the pool: annotators need their texts.")
         return None
+
+    def _next_answer_step(self, counts: dict[str, int]) -> NextStep | None:
+        """Return the next step of a campaign with generated answers and neither runs nor a pool; None for another."""
+        if counts["runs"] or counts["pool"] or not self.store.answers.exist():
+            return None
+        answers = count(self.store.answers.count(), "generated answer")
+        judge = f"To judge the {answers}, choose Nugget assignment or Support above the menu."
+        first = "" if self.store.answers.nuggets() else "Make nuggets, the pieces of information that answers need. "
+        return NextStep("nuggets", f"{first}{judge}")
 
     def _next_pool_step(self, progress: pd.DataFrame, pools: _PoolProgress, held: str) -> NextStep:
         """Return the next step of topics that are judged in the pool; `held` is a sentence on texts to import."""

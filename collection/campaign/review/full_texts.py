@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,10 @@ import pandas as pd
 
 from collection.campaign.corpus.pdf_files import PdfImport, pdf_of
 from collection.campaign.judging.judging import Judging
-from collection.core import layout
+from collection.campaign.people.assignments import Assignments
+from collection.campaign.review.decisions import ReviewDecisions
+from collection.campaign.settings.settings import Settings
+from collection.core import clock, layout
 from collection.core.characters import is_web_address, one_line
 from collection.core.errors import InputError, JudgementError
 from collection.core.phrases import join_first, plural
@@ -21,7 +24,10 @@ from collection.core.review import FULL_TEXT, GOES_ON, NOT_RETRIEVED, UNSCREENED
 from collection.documents.pdf_names import PdfIndex
 from collection.formats import PdfFile
 from collection.formats.pdf import LARGEST, PdfProblem, PdfText, read_texts
-from collection.store import Store
+from collection.store import RESERVED, Store
+
+POOL = "review"
+"""Strategy of the pool of full texts."""
 
 PROBLEMS: Mapping[PdfProblem, str] = {
     "password": "it has a password",
@@ -50,10 +56,46 @@ class FullTexts:
     """Full texts of a literature review: records to assess, their PDF files, and reports that were not retrieved."""
 
     store: Store
+    settings: Settings
     directory: Path
     judging: Judging
-    decisions: Callable[[], pd.DataFrame]
-    """The decisions on records; CampaignError if the campaign is not a review."""
+    assignments: Assignments
+    decisions: ReviewDecisions
+
+    def advance(self) -> int:
+        """Add due full texts to the pool and remove the others; return the number of added ones.
+
+        Due are those of records that were included or kept as maybe by title and abstract, unless they were marked as
+        not retrieved. Of the others, those that were screened or are reserved stay. Without a change since the last
+        time, nothing is read.
+        """
+        review = self.settings.require_review()
+        if not review.full_text:
+            return 0
+        entries = [self.store.judgements.count_entries(query_id) for query_id in review.stages]
+        key = (review, self.store.judgements.versions()[0], entries)
+        unchanged = self.store.cached("full texts in the pool", key, list[bool])
+        if unchanged:
+            return 0
+        with self.store.transaction():
+            first, second = (self.decisions.for_stage(query_id, review) for query_id in review.stages)
+            reached = [d for d in self.store.corpus.ids_with_text() if d in first and first[d].decision in GOES_ON]
+            marked = {doc_id for doc_id in self._marks()["doc_id"] if second[doc_id].decision == NOT_RETRIEVED}
+            due = [doc_id for doc_id in reached if doc_id not in marked]
+            pool = self.store.removal.pooled_pairs([FULL_TEXT], [], [], clock.seconds())
+            others = pool[~pool["doc_id"].isin(due)]
+            is_marked = others["doc_id"].isin(marked)
+            gone = others[is_marked | ~(others["doc_id"].isin(second) | (others["stays"] == RESERVED))]
+            new = [doc_id for doc_id in due if doc_id not in set(pool["doc_id"])]
+            if new or len(gone):
+                # A record marked as not retrieved may be on screen; a decision on it is still saved.
+                self.store.removal.remove_pairs(gone, with_reservations=False)
+                self.store.removal.remove_empty_rounds()
+                self.store.pool.add(pd.DataFrame({"query_id": FULL_TEXT, "doc_id": new, "rank": 1}), POOL, {}, [])
+                self.assignments.spread_overlap()
+            elif RESERVED not in set(others["stays"]):
+                unchanged.append(True)
+        return len(new)
 
     def table(self) -> pd.DataFrame:
         """Return the records that reached the full-text stage, in the order of import.
@@ -89,7 +131,7 @@ class FullTexts:
 
     def _due(self) -> pd.DataFrame:
         """Return ``doc_id``, ``title_abstract`` and ``full_text`` of the records that reached this stage."""
-        table = self.decisions()
+        table = self.decisions.table()
         return table.loc[table["title_abstract"].isin(GOES_ON), ["doc_id", "title_abstract", "full_text"]]
 
     def add_files(self, files: Sequence[Path]) -> list[PdfReport]:
@@ -182,6 +224,7 @@ class FullTexts:
                 self.judging.judge(
                     by, FULL_TEXT, doc_id, cannot_judge=one_line(reason), adjudicate=True, source=NOT_RETRIEVED
                 )
+            self.advance()
 
     def mark_retrieved(self, doc_ids: Iterable[str]) -> list[str]:
         """Remove the marks of reports that were not retrieved; return the ids that had one."""
@@ -191,6 +234,7 @@ class FullTexts:
             pairs = list(zip(marks["doc_id"].tolist(), marks["annotator"].tolist(), strict=True))
             for doc_id, annotator in pairs:
                 self.judging.judge(annotator, FULL_TEXT, doc_id, undo=True, adjudicate=True, source=NOT_RETRIEVED)
+            self.advance()
         return [str(doc_id) for doc_id, _ in pairs]
 
     def _marks(self) -> pd.DataFrame:

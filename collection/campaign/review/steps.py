@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import pandas as pd
 from collection.campaign.imports.records import Records
 from collection.campaign.log.results import NextStep
 from collection.campaign.recall.recall import RecallEstimates
+from collection.campaign.review.decisions import ReviewDecisions
 from collection.campaign.settings.settings import Settings
 from collection.core.phrases import count, percent_down, plural
 from collection.core.review import (
@@ -45,21 +45,19 @@ class ReviewSteps:
     settings: Settings
     recall: RecallEstimates
     records: Records
-    decisions: Callable[[], pd.DataFrame]
-    """The decisions on records; CampaignError if the campaign is not a review."""
-    known: Callable[[], Sequence[str]]
-    """The records that were known to be relevant."""
+    decisions: ReviewDecisions
 
     def table(self) -> list[ReviewStep]:
         """Return the steps in their order; CampaignError if the campaign is not a review."""
-        table, review = self.decisions(), self.settings.require_review()
-        steps = [self._question(review), self._records(table), *self._duplicates(), self._screen(table)]
+        table, review = self.decisions.table(), self.settings.require_review()
+        titles = self._screen(table)
+        steps = [self._question(review), self._records(table), *self._duplicates(), titles]
         conflicts = int((table[["title_abstract", "full_text"]] == CONFLICT).any(axis=1).sum())
         if review.screeners > 1 or conflicts:
             resolve = f"Resolve {count(conflicts, 'conflict')} between screeners." if conflicts else "No conflicts."
             steps.append(ReviewStep("Conflicts", "adjudicate", not conflicts, resolve))
         if review.full_text:
-            steps.append(self._full_texts(table))
+            steps.append(self._full_texts(table, more=not titles.done))
         is_last = table["stage"] == STAGES[review.stages[-1]]
         included = int(((table["decision"] == DECISIONS[INCLUDE]) & is_last).sum())
         report = f"{count(included, 'record')} included."
@@ -85,7 +83,7 @@ class ReviewSteps:
             return ReviewStep("Records", "set-up", False, "Add the files that you exported from databases.")
         counts = self.records.counts()
         removed = f", {count(counts.duplicates, 'duplicate')} removed" if counts.records else ""
-        known = len(self.known())
+        known = len(self.decisions.known())
         relevant = f", {known:,} known to be relevant" if known else ""
         return ReviewStep("Records", "set-up", True, f"{count(len(table), 'record')}{removed}{relevant}.")
 
@@ -101,24 +99,36 @@ class ReviewSteps:
     def _screen(self, table: pd.DataFrame) -> ReviewStep:
         name, decisions, loop = "Title and abstract", table["title_abstract"], self.settings.loop()
         screened = _describe_screened(decisions, "record")
+        half = count_half_screened(table)
+        lack = f"{count(half, 'record')} {plural(half, 'waits', 'wait')} for the second decision"
         if self.settings.modes()[TITLE_ABSTRACT] == "closed" or (len(table) and UNSCREENED not in set(decisions)):
             ended = "; screening has ended" if UNSCREENED in set(decisions) else ""
-            if half := int(((decisions == UNSCREENED) & (table["title_abstract_by"] != "")).sum()):
-                lack = f"but {count(half, 'record')} {plural(half, 'lacks', 'lack')} the second decision: resume it."
-                return ReviewStep(name, "stopping", False, f"{screened}{ended}, {lack}")
+            if half:
+                return ReviewStep(name, "judge", False, f"{screened}{ended}, but {lack}.")
             return _end_stage(name, "judge", decisions, f"{screened}{ended}")
         if len(table) and TITLE_ABSTRACT in self.recall.ready_topics():
             target = f"{percent_down(loop.target)} ({percent_down(loop.confidence)} confidence)"
-            reached = f"The target recall of {target} is reached with {screened}: end screening, or go on."
+            but = f", but {lack}" if half else ""
+            reached = f"The target recall of {target} is reached with {screened}{but}: end screening, or go on."
             return ReviewStep(name, "stopping", False, reached)
         return ReviewStep(name, "judge", False, f"Screen titles and abstracts: {screened}.")
 
-    def _full_texts(self, table: pd.DataFrame) -> ReviewStep:
+    def _full_texts(self, table: pd.DataFrame, *, more: bool) -> ReviewStep:
+        """Return the step of full texts; `more` tells whether further records may still reach it."""
         name, decisions = "Full text", table.loc[table["title_abstract"].isin(GOES_ON), "full_text"]
         screened = _describe_screened(decisions, "full text")
+        if decisions.empty:
+            none = "No record has reached this stage yet." if more else "No record has reached this stage."
+            return ReviewStep(name, "full-texts", not more, none)
         if self.settings.modes()[FULL_TEXT] == "closed" or UNSCREENED not in set(decisions):
-            return _end_stage(name, "full-texts", decisions, screened)
+            step = _end_stage(name, "full-texts", decisions, screened)
+            return step._replace(done=step.done and not more)
         return ReviewStep(name, "full-texts", False, f"Screen full texts: {screened}.")
+
+
+def count_half_screened(table: pd.DataFrame) -> int:
+    """Count the records of :meth:`.ReviewDecisions.table` that only one of two screeners has screened by title."""
+    return int(((table["title_abstract"] == UNSCREENED) & (table["title_abstract_by"] != "")).sum())
 
 
 def _describe_screened(decisions: pd.Series[str], what: str) -> str:

@@ -37,7 +37,7 @@ MODEL = "model"
 DECISIVE = "decisive"
 """Value of `by` for the pairs that best tell systems apart, across all topics."""
 
-OF_MODEL = ("learner", "grades", "presumed", "evidence")
+OF_MODEL = ("learner", "grades", "presumed", "evidence", "labels")
 """Settings that only a model reads."""
 
 OF_RECALL = ("run", "control", "target", "confidence", "topic_budget")
@@ -58,6 +58,8 @@ class LoopSettings:
         Minimum relevant grade.
     learner, grades, presumed, evidence
         See :class:`collection.active_learning.training_round.Recipe`.
+    labels
+        Name of the label set that leads: it helps the model to order documents, and is never counted; "": none.
     run
         Number of irrelevant documents in a row after which random documents are judged to estimate recall. None:
         50, or 200 from 20,000 documents on, and never where a pooling strategy ranks. 0: never.
@@ -88,6 +90,7 @@ class LoopSettings:
     grades: training_round.GradeUse = "weights"
     presumed: int = 100
     evidence: training_round.EvidenceUse = "prior"
+    labels: str = ""
     run: int | None = None
     control: float = 0.0
     target: float = 0.9
@@ -136,6 +139,11 @@ class LoopSettings:
         return self.by == MODEL
 
     @property
+    def leading(self) -> str:
+        """Name of the label set that leads; "" if none does, or if no model ranks."""
+        return self.labels if self.by_model else ""
+
+    @property
     def in_use(self) -> dict[str, Any]:
         """The settings that have an effect with this `by`, by name.
 
@@ -143,6 +151,7 @@ class LoopSettings:
         ['budget', 'by', 'explain', 'level', 'measure', 'mode']
         """
         unused = (() if self.by_model else OF_MODEL) + (OF_RECALL if self.by_system_order else ())
+        unused += () if self.labels else ("labels",)
         return {name: value for name, value in asdict(self).items() if name not in unused}
 
     @property

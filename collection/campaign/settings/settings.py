@@ -13,6 +13,7 @@ from collection.adjudication import QuestionAnswers
 from collection.assignment import AssignmentSettings
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.campaign.settings.loop_settings import MODES, LoopSettings
+from collection.core.answer_tasks import ANSWER_TASKS, AnswerTask
 from collection.core.characters import is_web_address, require_writable
 from collection.core.errors import CampaignError, FormatError, InputError, JudgementError, require_known
 from collection.core.phrases import join
@@ -61,6 +62,9 @@ class About:
 REVIEW_KEY = "review"
 """Key of the stored review."""
 
+TASK_KEY = "task"
+"""Key of the setting with the task of generated answers that a campaign belongs to."""
+
 REVIEW_EXAMPLE = '{"question": "Does exercise prevent falls?", "include": ["Trials"], "screeners": 2}'
 
 T = TypeVar("T", LoopSettings, AssignmentSettings, JudgingPageSettings, About)
@@ -100,7 +104,7 @@ class Settings:
         """Change fields of the :class:`~collection.campaign.settings.loop_settings.LoopSettings`.
 
         With `topics`, only their `mode` can be changed; None gives them the campaign's mode again. Without, the mode
-        "closed" closes every topic.
+        "closed" closes every topic. UnknownNameError for an unknown setting, topic or label set.
         """
         with self.store.transaction():
             settings = self.loop()
@@ -128,6 +132,8 @@ class Settings:
 
     def _change_loop(self, settings: LoopSettings, changes: dict[str, Any]) -> LoopSettings:
         settings = replace(settings, **changes)
+        if changes.get("labels"):
+            require_known("label set", [each.name for each in self.store.machine_labels.sets()], settings.labels)
         if settings.level not in self.grades or settings.level < 1:
             raise InputError(
                 f"level: expected a grade of this campaign above 0 ({self.grades}), found {settings.level}"
@@ -160,6 +166,14 @@ class Settings:
         """Return the mode of each topic, as :meth:`modes_when_open`, and whether it is closed."""
         usual = self.usual_mode()
         return {query_id: (mode or usual, closed) for query_id, mode, closed in self.store.queue.modes()}
+
+    def is_completed_when_closed(self, query_id: str) -> bool:
+        """Return whether a closed topic still hands out pairs that only one of two annotators has judged.
+
+        This holds for the stages of a review with two screeners, because ending a stage only stops new records.
+        """
+        review = self.review()
+        return review is not None and review.screeners > 1 and query_id in review.stages
 
     def mode(self, query_id: str) -> str:
         """Return the mode of a topic."""
@@ -323,9 +337,15 @@ class Settings:
         """Set the reasons for exclusion; the errors are those of :meth:`set_questions`."""
         self.set_questions(with_reasons(self.questions(), reasons))
 
+    def task(self) -> AnswerTask | None:
+        """Return the task of generated answers that this campaign is for; None for any other campaign."""
+        return ANSWER_TASKS.get(self.store.settings.get(TASK_KEY, ""))
+
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words of pages and messages: those of reviews in a review."""
+        """Vocabulary of pages and messages: that of a literature review, of a task, or of retrieval."""
+        if (task := self.task()) is not None:
+            return task.vocabulary
         return RETRIEVAL if self.review() is None else REVIEW
 
     def collection(self) -> About:

@@ -18,7 +18,8 @@ def labels() -> None:
 
 
 for command in (
-    label_sets.list_, llm.llm, label_sets.rule, label_sets.clicks, label_sets.import_, label_sets.declare,
-    study.compare, study.plan, study.ask, study.correct, label_sets.delete,
+    label_sets.list_, llm.llm, label_sets.rule, label_sets.clicks, label_sets.import_, label_sets.vote,
+    label_sets.rename, label_sets.declare, study.compare, study.matrix, study.plan, study.ask, study.correct,
+    label_sets.delete,
 ):  # fmt: skip
     labels.add_command(command)

@@ -1,4 +1,4 @@
-"""`cleverdon labels list | rule | clicks | import | declare | delete`: the label sets of a campaign."""
+"""`cleverdon labels list | rule | clicks | vote | import | rename | declare | delete`: the label sets of a campaign."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import click
 
 from collection.cli.import_files import ACCEPT, import_files
 from collection.cli.methods import Names
-from collection.cli.options import DIRECTORY, FORMAT, INPUT, open_campaign
+from collection.cli.options import COUNT, DIRECTORY, FORMAT, INPUT, open_campaign
 from collection.cli.output import confirm, echo, print_json, print_notices, print_table, progress_line
-from collection.core.phrases import count, plural
+from collection.core.errors import InputError
+from collection.core.phrases import count, percent, plural
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -42,18 +43,24 @@ def _print_label_sets(campaign: Campaign, form: str) -> None:
         print_json([asdict(each) for each in sets])
     elif sets:
         rows = [_cells(each, models.get(each.name)) for each in sets]
-        print_table(list(rows[0]), [list(row.values()) for row in rows], optional=[] if models else LLM_COLUMNS)
+        print_table(list(rows[0]), [list(row.values()) for row in rows], optional=OPTIONAL)
     else:
         echo("The campaign has no label sets.")
     print_notices(map(describe_batch, campaign.machine_labels.llm.batches.under_way()))
 
 
-LLM_COLUMNS = ("model", "template", "prompt tokens", "reply tokens", "cost", "injected requests followed")
-"""Columns of label sets by language models."""
+SAMPLES = "samples differ"
+
+OPTIONAL = (
+    "model", "template", SAMPLES, "prompt tokens", "reply tokens", "cost", "injected requests followed",
+)  # fmt: skip
+"""Columns that are empty for labels by rules, or for imported ones."""
 
 
 def _cells(summary: LabelSetSummary, model: LlmLabelSet | None) -> dict[str, object]:
     """Header -> cell of a label set; `model` is the same set if a language model made it."""
+    asked = model if model and model.endpoint else None  # labels that were imported have neither tokens nor a probe
+    spread = summary.spread
     return {
         "label set": summary.name,
         "kind": summary.kind,
@@ -62,10 +69,11 @@ def _cells(summary: LabelSetSummary, model: LlmLabelSet | None) -> dict[str, obj
         "graded": summary.graded,
         "no grade": summary.no_grade,
         "failed": summary.failed,
-        "prompt tokens": model.prompt_tokens if model else "",
-        "reply tokens": model.reply_tokens if model else "",
-        "cost": format_money(model.cost) if model else "",
-        "injected requests followed": _describe_probe(model) if model else "",
+        SAMPLES: f"{percent(spread.differing)} of {count(spread.pairs, 'pair')}" if spread else "",
+        "prompt tokens": asked.prompt_tokens if asked else "",
+        "reply tokens": asked.reply_tokens if asked else "",
+        "cost": format_money(asked.cost) if asked else "",
+        "injected requests followed": _describe_probe(asked) if asked else "",
         "made": summary.made_at[:10],
         "runs built on it": ", ".join(summary.built_on),
     }
@@ -141,17 +149,89 @@ def _print_labelled(labelled: LabelledPairs, form: str) -> None:
         print_notices([f"{count(labelled.without_grade, 'pair')} {has} no label, because the rule gave none"])
 
 
+def _read_grades(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[float, float]:
+    """Read ``GRADE=GRADE`` pairs, separated by commas."""
+    from collection.formats import parse_grades
+
+    try:
+        return parse_grades(",".join(given))
+    except InputError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 @click.command("import")
 @DIRECTORY
-@click.argument("file", type=INPUT)
+@click.argument("files", metavar="FILE...", type=INPUT, nargs=-1, required=True)
+@click.option("--name", metavar="NAME", help="Name of the label set; by default that of the judge or of the file.")
+@click.option("--judge", "judges", multiple=True, metavar="NAME", help="Judge in the file (default: all); repeatable.")
+@click.option(
+    "--map",
+    "grades",
+    multiple=True,
+    metavar="GRADE=GRADE",
+    callback=_read_grades,
+    help="Grade in the file and grade of the campaign, such as 4=3,5=3; repeatable.",
+)
 @ACCEPT
-def import_(directory: Path, file: Path, yes: bool) -> None:
-    """Import grades by a language model as a label set.
+def import_(
+    directory: Path,
+    files: tuple[Path, ...],
+    name: str | None,
+    judges: tuple[str, ...],
+    grades: dict[float, float],
+    yes: bool,
+) -> None:
+    """Import labels of one judge or of several as label sets.
 
-    FILE has qrels (TREC, BEIR, CSV, JSON, JSONL, Parquet). The label set gets the name of the file, or the name and
-    settings in FILE.labels.json, if `cleverdon export` wrote it.
+    FILE has qrels (TREC, BEIR, CSV, JSON, JSONL, Parquet). A column annotator, judge or model, or a column of grades
+    for each judge, makes a label set for each judge; otherwise the label set gets the name of the file, or the name and
+    settings in FILE.labels.json, if `cleverdon export` wrote it. Several labels of a pair are samples of the judge.
+
+    For example:
+      cleverdon labels import DIR umbrela.qrels --name gpt-4o
+      cleverdon labels import DIR binary.qrels --name llama --map 1=2
+    """  # fmt: skip
+    from collection.campaign.imports.label_set_import import LabelChoices
+
+    if name is not None and len(files) > 1:
+        raise click.UsageError(f"--name: expected one file, found {len(files)}; import each with a name of its own")
+    import_files(directory, yes=yes, machine_labels=files, label_choices=LabelChoices(name, judges, grades))
+
+
+@click.command()
+@open_campaign
+@click.argument("rule_name", metavar="VOTE", type=Names(family="votes"))
+@click.argument("labels", metavar="[LABELS]...", nargs=-1)
+@click.option("--name", metavar="NAME", help="Name of the new label set; by default that of the vote.")
+@click.option("--least", type=COUNT, metavar="N", help="Label sets that must label a pair; by default more than half.")
+@FORMAT
+def vote(
+    campaign: Campaign, rule_name: str, labels: tuple[str, ...], name: str | None, least: int | None, form: str
+) -> None:
+    """Make a label set of the votes of others.
+
+    VOTE is majority, median, mean or weighted (by each judge's kappa with people); `cleverdon methods votes` explains
+    them. LABELS are the label sets that vote, by default all except votes. The same command labels pairs that get
+    labels later.
+
+    For example:
+      cleverdon labels vote DIR majority gpt-4o llama qwen
     """
-    import_files(directory, yes=yes, machine_labels=file)
+    labelled = campaign.machine_labels.judges.vote(rule_name, labels, name=name, least=least)
+    _print_labelled(labelled, form)
+
+
+@click.command()
+@open_campaign
+@LABELS
+@click.argument("new_name", metavar="NEW_NAME")
+def rename(campaign: Campaign, labels: str, new_name: str) -> None:
+    """Rename a label set.
+
+    Its labels, random sample and declared runs stay.
+    """
+    renamed = campaign.machine_labels.sets.rename(labels, new_name)
+    echo(f"Renamed the label set {labels} to {renamed.name}.")
 
 
 @click.command()

@@ -22,6 +22,7 @@ from collection.core.phrases import count, number_range, percent, plural, senten
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
+    from collection.campaign.answers.nugget_proposals import NuggetPlan
     from collection.campaign.machine_labels.llm.ask.endpoint import ChatEndpoint
     from collection.campaign.machine_labels.llm.ask.requests import RequestLimits
     from collection.campaign.machine_labels.llm.label_sets import LabelReport
@@ -39,6 +40,12 @@ _labels, _cost, _requests = (option_section(title) for title in ("Model and prom
 @open_campaign
 @click.option("--dry-run", is_flag=True, help="Label ten random pairs and show the replies, without storing anything.")
 @click.option("--probe", is_flag=True, help="Test how often the model follows requests in hostile documents.")
+@click.option(
+    "--task",
+    type=click.Choice(["grades", "nuggets"]),
+    default="grades",
+    help="Grade pooled pairs, or propose the nuggets of topics with relevant documents.",
+)
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only pooled pairs of this topic; repeatable.")
 @click.option("--again", is_flag=True, help="Repeat requests whose reply has no grade (with --probe, all requests).")
 @click.option(
@@ -61,6 +68,13 @@ _labels, _cost, _requests = (option_section(title) for title in ("Model and prom
 @_labels("--temperature", type=float, help="Temperature of the model; 0 by default.")
 @_labels("--max-tokens", type=COUNT, help="Maximum tokens of a reply; 500 by default.")
 @_labels("--seed", type=int, help="Random seed, if the endpoint supports one.")
+@_labels("--structured", is_flag=True, help="Ask for JSON by a schema; without it if the endpoint refuses.")
+@_labels(
+    "--samples",
+    type=click.IntRange(1, 100),
+    default=1,
+    help="Samples of each pair; the label is their lower median.",
+)
 @_labels(
     "--set",
     "parameters",
@@ -97,6 +111,7 @@ def llm(
     campaign: Campaign,
     dry_run: bool,
     probe: bool,
+    task: str,
     topics: tuple[str, ...],
     again: bool,
     batch: bool,
@@ -108,14 +123,16 @@ def llm(
     most: int | None,
     **options: Any,
 ) -> None:
-    """Label pooled pairs with a language model.
+    """Label pooled pairs with a language model, or let it propose nuggets.
 
-    Shows the cost and asks before it starts. The same command continues after Ctrl+C or a failure.
+    Shows the cost and asks before it starts. The same command continues after Ctrl+C or a failure. Proposed nuggets
+    count only when a manager accepts them on the page Nuggets.
 
     For example:
       cleverdon labels llm DIR --model M --endpoint URL --dry-run
       cleverdon labels llm DIR --model M --endpoint URL --stream --most 500 --yes
       cleverdon labels llm DIR --model M --endpoint URL --batch --yes
+      cleverdon labels llm DIR --task nuggets --model M --endpoint URL
     """
     if print_template:
         echo_data(_read_template(template).text)
@@ -125,6 +142,13 @@ def llm(
 
     batch = batch or cancel_batch
     _refuse_combinations(options, dry_run=dry_run, probe=probe, batch=batch)
+    if task == "nuggets":
+        if probe or batch or name is not None or options["structured"] or options["samples"] > 1:
+            raise click.UsageError("--task nuggets: expected no --probe, --batch, --name, --structured and --samples")
+        from collection.campaign.answers.nugget_proposals import CHARACTERS, REPLY_TOKENS
+
+        options["characters"] = options["characters"] or CHARACTERS
+        options["max_tokens"] = options["max_tokens"] or REPLY_TOKENS
     settings, prices = _settings(template, options), _prices(options, batch)
     if dry_run:
         options["retries"] = 0  # what fails is shown at once
@@ -136,16 +160,29 @@ def llm(
         planned = campaign.machine_labels.llm.plan_probe(settings, name, topics=topics, again=again, prices=prices)
         _probe(campaign, planned, endpoint, limits, yes)
         return
-    with progress_line("reading documents"):
-        plan = campaign.machine_labels.llm.plan(settings, name, topics=topics, most=most, again=again, prices=prices)
-    _print_plan(plan)
-    if dry_run:
-        if plan.pairs:
+    if task == "nuggets":
+        with progress_line("reading documents"):
+            nuggets = campaign.answers.proposals.plan(settings, topics=topics, most=most, again=again, prices=prices)
+        _propose_nuggets(campaign, nuggets, endpoint, limits, yes, dry_run=dry_run)
+        return
+    for sample in range(1, options["samples"] + 1):
+        with progress_line("reading documents"):
+            plan = campaign.machine_labels.llm.plan(
+                settings, name, topics=topics, most=most, again=again, prices=prices, sample=sample
+            )
+        _print_plan(plan, options["samples"])
+        if dry_run:
             _try_out(campaign, plan, endpoint, limits)
-    elif batch:
-        _label_by_batch(campaign, plan, endpoint, limits, yes, poll=options["poll"], cancel=cancel_batch)
-    elif plan.pairs:
-        _label(campaign, plan, endpoint, limits, yes)
+            ended = True
+        elif batch:
+            _label_by_batch(campaign, plan, endpoint, limits, yes, poll=options["poll"], cancel=cancel_batch)
+            ended = cancel_batch
+        else:
+            ended = _label(campaign, plan, endpoint, limits, yes)
+        if ended:
+            break
+    if endpoint.refuses_format:
+        print_notices(["the endpoint refuses structured output: the grades were read in replies without it"])
 
 
 def _refuse_combinations(options: dict[str, Any], *, dry_run: bool, probe: bool, batch: bool) -> None:
@@ -183,6 +220,7 @@ def _settings(template: str, options: dict[str, Any]) -> LlmSettings:
         _read_template(template),
         options["characters"] or CHARACTERS,
         named | dict(map(read_parameter, options["parameters"])),
+        options["structured"],
     )
 
 
@@ -211,12 +249,16 @@ def _describe_risk(endpoint: str) -> list[str]:
     return [f"{endpoint} is not encrypted: others on the way can read the documents and the key"]
 
 
-def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> None:
+def _label(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool) -> bool:
+    """Label the pairs of a plan, and tell whether the budget ended it."""
+    if not plan.pairs:
+        return False
     confirm(f"Label {count(len(plan.pairs), 'pair')}?", yes, "the cost")
     with progress_line("asking") as progress, _interruptible(limits.stop):
         report = campaign.machine_labels.llm.label(plan, endpoint, limits, progress)
     _print_report(report, f"of label set {plan.name}", priced=limits.prices is not None)
     _end(report, "pair")
+    return report.ended == "budget"
 
 
 def _label_by_batch(
@@ -249,6 +291,8 @@ def _label_by_batch(
 
 
 def _try_out(campaign: Campaign, plan: LabelPlan, endpoint: ChatEndpoint, limits: RequestLimits) -> None:
+    if not plan.pairs:
+        return
     with progress_line("asking"), _interruptible(limits.stop):
         rows, estimate, report = campaign.machine_labels.llm.try_out(plan, endpoint, limits)
     if report.graded + report.no_grade:
@@ -272,6 +316,38 @@ def _probe(campaign: Campaign, plan: ProbePlan, endpoint: ChatEndpoint, limits: 
         if rows:
             print_table(["injected request", "topics", "followed", "no grade"], rows)
     _end(report, "request")
+
+
+def _propose_nuggets(
+    campaign: Campaign, plan: NuggetPlan, endpoint: ChatEndpoint, limits: RequestLimits, yes: bool, *, dry_run: bool
+) -> None:
+    left_out = [
+        f"{number:,} {words}"
+        for number, words in ((plan.answered, "already asked"), (plan.without_documents, "without a relevant document"))
+        if number
+    ]
+    topics = count(len(plan.prompts), "topic")
+    echo("Nuggets: " + ", ".join([f"{topics} to ask about", *left_out]))
+    if not plan.prompts:
+        return
+    _print_estimate(plan.estimate, "Estimate", plan.spent)
+    if not dry_run:
+        confirm(f"Ask about {topics}?", yes, "the cost")
+    with progress_line("asking") as progress, _interruptible(limits.stop):
+        report = campaign.answers.proposals.ask(plan, endpoint, limits, progress, dry_run=dry_run)
+    if dry_run:
+        for query_id, nuggets in report.replies.items():
+            echo(f"== Topic {query_id}")
+            print_table(["importance", "nugget"], [[importance, text] for text, importance in nuggets])
+    print_notices([f"topic {query_id} has no proposals: {problem}" for query_id, problem in report.problems.items()])
+    asked = report.requests
+    cost = "" if limits.prices is None else f", cost {format_money(asked.cost)}"
+    tokens = f"{asked.prompt_tokens:,} prompt tokens, {asked.reply_tokens:,} reply tokens{cost}"
+    answered = f"{count(asked.graded, 'topic')} answered, {asked.no_grade:,} unreadable, {asked.failed:,} failed"
+    echo(f"{answered}; {tokens}")
+    if not dry_run:
+        echo(f"Added {count(report.proposals, 'proposal')}. Accept or reject them on the page Nuggets.")
+    _end(asked, "topic")
 
 
 @contextmanager
@@ -321,12 +397,17 @@ def _end(report: LabelReport, what: str) -> None:
         raise EndpointError(report.problem)
 
 
-def _print_plan(plan: LabelPlan) -> None:
+def _print_plan(plan: LabelPlan, samples: int) -> None:
+    """Print what a plan would ask, and for several samples which of them it is."""
     left_out = [
         f"{number:,} {words}"
         for number, words in ((plan.answered, "already answered"), (plan.without_text, "without a text"))
         if number
     ]
+    if samples > 1:
+        echo(f"Sample {plan.sample} of {samples}")
+    if samples > 1 and plan.sample == 1 and plan.settings.request.get("temperature") == 0:
+        print_notices(["the temperature is 0: samples of a pair will hardly differ; choose another --temperature"])
     echo(f"Label set {plan.name}: " + ", ".join([f"{count(len(plan.pairs), 'pair')} to label", *left_out]))
     if plan.pairs:
         _print_estimate(plan.estimate, "Estimate", plan.spent)

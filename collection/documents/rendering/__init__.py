@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from collection.core.characters import without_markup
 from collection.core.records import Document
 from collection.documents.rendering import html_text, markup
-from collection.documents.rendering.passages import cut as cut, excerpts as excerpts
+from collection.documents.rendering.passages import best_passages as best_passages, cut as cut, excerpts as excerpts
 from collection.documents.rendering.topic_terms import (
     MOST_PLACES as MOST_PLACES,
     find_terms as find_terms,

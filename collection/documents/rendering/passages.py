@@ -53,17 +53,43 @@ def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> l
     if not all_hits:
         return _trimmed(text, [(0, _end(text, first_word + size, first_word + size // 2, size // 2))])
     lead = _end(text, first_word + max(size // 3, 1), first_word + size // 6, size // 4)
+    matching = _matching(text, all_hits, size, most - 1, lead)
+    passages = _merged([(0, lead), *matching], size // 5)
+    return _trimmed(text, passages)
+
+
+def best_passages(text: str, terms: list[str], most: int = 5, length: int = 40) -> list[tuple[int, int]]:
+    """Find the passages of a document that match a sentence best, best first and without overlap.
+
+    They are scored as in :func:`excerpts`, and are shorter: a few sentences, to be read first. A text of one passage
+    has none.
+
+    >>> text = "The wing. " + "It rains. " * 40 + "Heat in the wing. " + "It rains. " * 40
+    >>> [text[a:b] for a, b in best_passages(text, ["wing", "heat"], length=6)]
+    ['It rains. Heat in the wing. It rains.', 'The wing. It rains. It rains. It rains.']
+    """
+    size = length * (PER_WORD_UNSPACED if is_unspaced(text[:2000]) else PER_WORD)
+    if len(text) <= size:
+        return []
+    found: list[tuple[int, int]] = []
+    for start, end in _trimmed(text, _matching(text, hits(text, terms, size // _OFTEN), size, most, 0)):
+        if all(end <= other[0] or other[1] <= start for other in found):
+            found.append((start, end))
+    return found
+
+
+def _matching(text: str, hits: list[Hit], size: int, most: int, after: int) -> list[tuple[int, int]]:
+    """Find the best passages of about `size` characters whose hits end after a place, best first."""
     matching: list[tuple[int, int]] = []
-    for first, last in _best_first(all_hits, size):
-        if len(matching) == most - 1:
+    for first, last in _best_first(hits, size):
+        if len(matching) == most:
             break
-        if last <= lead or any(first < end and start < last for start, end in matching):
+        if last <= after or any(first < end and start < last for start, end in matching):
             continue
         slack = max(size - (last - first), 0)
         start = _begin(text, first - slack // 3, first, size // 4)
         matching.append((start, _end(text, max(start + size, last), last, size // 4)))
-    passages = _merged([(0, lead), *matching], size // 5)
-    return _trimmed(text, passages)
+    return matching
 
 
 def _best_first(hits: list[Hit], size: int) -> list[tuple[int, int]]:

@@ -37,7 +37,7 @@ from collection.campaign.people.accounts import Accounts
 from collection.cli import main
 from collection.core import clock
 from collection.core.errors import CampaignError, ConflictError, InputError, UnknownNameError
-from collection.core.layout import IMAGES
+from collection.core.layout import IMAGES, SUPPORT
 from collection.core.records import ROLES, Role
 from tests.collection.campaign.corpus.test_images import PNG
 from tests.conftest import judging_token, signed_in
@@ -73,10 +73,21 @@ def test_a_name_that_the_log_writes_otherwise_or_imported_is_refused(campaign: C
     campaign.judging.judge_many([Judgement(str(uuid4()), "carl", "1", "d2", "graded", 1, source="imported")])
     with pytest.raises(ConflictError, match="only in case from the annotator 'Bob'"):
         campaign.people.accounts.invite("bob", "annotator")
-    with pytest.raises(ConflictError, match="imported judgements have the annotator 'carl'"):
+    with pytest.raises(ConflictError, match=r"annotator 'carl'; .* `cleverdon people .* --invite carl --imported`"):
         campaign.people.accounts.invite("carl", "annotator")
     assert campaign.store.accounts.table().empty  # nothing is left behind
     campaign.people.accounts.invite("Bob", "annotator")
+
+
+def test_a_person_takes_over_the_judgements_that_were_imported_under_their_name(campaign: Campaign) -> None:
+    campaign.judging.judge_many([Judgement(str(uuid4()), "carl", "1", "d2", "graded", 1, source="imported")])
+    assert "--imported needs --invite" in run(campaign, "--imported").stderr
+    assert "/invitation?token=" in run(campaign, "--invite", "carl", "--imported").stdout
+    assert campaign.store.accounts.names() == ["carl"]
+    with pytest.raises(ConflictError, match="taken by the account 'carl'"):  # nobody else can
+        campaign.people.accounts.invite("Carl", "annotator", imported=True)
+    with pytest.raises(InputError, match="reserved for imported qrels"):
+        campaign.people.accounts.invite("qrels:nist", "annotator", imported=True)
 
 
 @pytest.mark.parametrize("password", ["", "short", "123456789", "Ann the annotator", "aaaaaaaaaaaa", "x" * 1001])
@@ -514,11 +525,12 @@ def test_every_route_answers_its_roles_and_refuses_the_others(
     client: TestClient, campaign: Campaign, role: Role | None
 ) -> None:
     checked = 0
+    campaign.answers.tasks.open(SUPPORT).close()
     for route in own_routes(client):
         request = enter(client, campaign, role)
         roles = roles_of(route)
         for method in (route.methods or set()) - {"HEAD"}:
-            status = client.request(method, route.path, **request).status_code
+            status = client.request(method, route.path.replace("{task}", SUPPORT), **request).status_code
             if roles == ANYBODY:
                 # No token, JSON in the place of a form, or no page (or the first) of the documentation.
                 assert status in (200, 303, 307, 403, 415) or (status, "{" in route.path) == (404, True), route.path
@@ -527,7 +539,7 @@ def test_every_route_answers_its_roles_and_refuses_the_others(
             else:
                 assert status == (401 if role is None else 403), (route.path, status)
                 checked += 1
-    adjudication = 3  # routes that are the managers'
+    adjudication = 2 * 3  # routes that are the managers', in the campaign and in its tasks
     assert checked == {"manager": 0, "annotator": adjudication}.get(role, checked)
     assert role in ("manager", "annotator") or checked >= 8
 
@@ -913,7 +925,7 @@ def test_what_is_no_form_is_refused(client: TestClient, campaign: Campaign, body
         assert client.post(path, content=body, headers=AS_JSON).status_code == 415
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_odd_names_and_passwords_are_answered(client: TestClient, campaign: Campaign) -> None:
     campaign.people.accounts.add("ann", "manager")
     for name in ("<b>", "%00", "%ED%A0%80", "x" * 5000, "qrels:a"):

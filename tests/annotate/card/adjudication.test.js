@@ -14,6 +14,26 @@ test("each grade goes to the pair that was on screen", () => {
   ada.saved("d0: 0", "d1: 1", "d2: 2", "d3: 3");
 });
 
+/** One disagreement on each of three answers. */
+class Answers extends Desk {
+  get ids() {
+    return ["1.a100", "1.a200", "2.a100"].map((queryId) => pairId("d0", queryId));
+  }
+}
+
+for (const follows of [true, false]) {
+  const way = follows ? "follow each other" : "of documents wait for a key";
+  test(`pairs of other topics ${way}`, () => {
+    const ada = new Annotator(new Answers(adjudication, 1, 1), { reads: false });
+    ada.mount({ fresh: true, follows });
+    ada.sync();
+    for (const grade of [1, 2, 0]) ada.grade(grade);
+    assert.equal(ada.done, follows ? 3 : 1);
+    assert.equal(ada.newTopic, follows ? null : "1.a200");
+    ada.saved(...["d0: 1", "d0: 2", "d0: 0"].slice(0, ada.done));
+  });
+}
+
 test("undo, and a revision of an earlier pair", () => {
   const ada = new Annotator(desk());
   ada.grade(1);
@@ -152,4 +172,12 @@ test("while the page is not shown nothing is fetched, and decisions are sent", (
   ada.sync();
   assert.equal(ada.desk.requests.at(-1)?.body.want, 0);
   ada.saved("d0: 1");
+});
+
+test("a document that changes while it is on screen is replaced", () => {
+  const ada = new Annotator(desk());
+  ada.desk.version = "Second version";
+  ada.grade(1);
+  ada.sync();
+  assert.deepEqual([ada.shown, ada.item?.unit.documents[0]?.title], ["d1", "Second version of d1"]);
 });

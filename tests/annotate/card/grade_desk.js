@@ -30,6 +30,8 @@ export class GradeDesk extends Desk {
     this.budget = "";
     /** Whether the loop chooses across topics. */
     this.acrossTopics = false;
+    /** Whether the next topic begins at once, as sentences of an answer do. */
+    this.goesOn = false;
     /** The model's order, best first, where the campaign is in the loop. @type {string[] | null} */
     this.order = null;
     /** How many answers still say that a newer order is on its way. */
@@ -87,6 +89,14 @@ export class GradeDesk extends Desk {
     return (this.movesOn && others.find((id) => !tried.includes(id) && this.free(id).length)) || null;
   }
 
+  /** What follows a topic, and those of which the card holds documents. @param {string} queryId @param {number} room @param {string[]} held */
+  loadAhead(queryId, room, held) {
+    const topics = Object.keys(this.pool).filter((id) => id > queryId && !held.includes(id) && this.free(id).length);
+    return topics.slice(0, Math.max(0, Math.min(room, 2))).map((id) => ({
+      ...{ query_id: id, documents: this.free(id).map((each) => this.payload(id, each)), all: true },
+    }));
+  }
+
   /** @param {string} route @param {any} body */
   reply(route, body) {
     this.asked = this.questions.filter(({ name }) => body.questions?.includes(name));
@@ -116,7 +126,7 @@ export class GradeDesk extends Desk {
   }
 
   /** @param {any} body */
-  more({ query_id: queryId, holding, want, recent, tried }) {
+  more({ query_id: queryId, holding, want, recent, tried, version, ahead = [] }) {
     const left = this.free(queryId).filter((id) => !holding.includes(id));
     const free = this.first !== null && this.first !== queryId ? [] : left;
     const every = Object.keys(this.pool).map((id) => this.progress(id));
@@ -125,6 +135,7 @@ export class GradeDesk extends Desk {
     if (this.order && this.behind) this.behind -= 1;
     return {
       query_id: queryId,
+      ...this.content({ holding, version }, (id) => [queryId, id]),
       documents: free.slice(0, want).map((id) => this.payload(queryId, id)),
       closed: holding.filter((/** @type {string} */ id) => this.isJudged(queryId, id)),
       first: this.first,
@@ -138,6 +149,7 @@ export class GradeDesk extends Desk {
         },
       },
       across_topics: this.acrossTopics,
+      ...(this.goesOn && { goes_on: true, ahead: this.loadAhead(queryId, want - free.length, ahead) }),
       ...(this.order && { order, model_round: this.log.size, behind: this.behind > 0, problem: null, chooser: [] }),
       ...(recent && {
         recent: this.stands

@@ -965,3 +965,21 @@ test("what is refused in one tab leaves the other as well", () => {
   stored(ada, name);
   assert.deepEqual(ada.state.refused, []);
 });
+
+test("documents that change while the card holds them are replaced, and those looked back at are fetched again", () => {
+  const ada = open();
+  give(ada, 3);
+  ada.sync();
+  const titles = () => ada.state.units.slice(0, 2).map((unit) => docOf(unit).title);
+  assert.deepEqual(titles(), ["Title of d101", "Title of d102"]);
+  ada.desk.version = "Second version";
+  ada.mount({ fresh: true }); // the page is shown again
+  ada.sync();
+  assert.deepEqual(titles(), ["Second version of d101", "Second version of d102"]);
+  assert.equal(ada.shown, "d101");
+  const asked = ada.desk.requests.length;
+  ada.look(-1);
+  ada.sync();
+  assert.equal(ada.desk.requests[asked]?.route, "document");
+  assert.equal(ada.shown, "d100");
+});

@@ -37,6 +37,8 @@ export class Desk {
     /** Fails requests with this status: before the server has done anything, or after it. @type {number | null} */
     this.status = null;
     this.isAfter = false;
+    /** Version of the documents, which stands in the titles of changed ones. */
+    this.version = "First version";
     /** @type {{ route: string, body: any }[]} */
     this.requests = [];
   }
@@ -90,6 +92,16 @@ export class Desk {
     return { ...unit, former, plan: this.plan(id) };
   }
 
+  /** The version of the documents, and those of a pair or topic that a card holds in an earlier one. @param {any} body @param {(name: string) => string[]} pairOf */
+  content({ holding, version }, pairOf) {
+    const changed = holding.map(pairOf).map((/** @type {string[]} */ [query_id, id = ""]) => ({
+      query_id,
+      ...doc(id),
+      title: `${this.version} of ${id}`,
+    }));
+    return { version: this.version, ...(version !== this.version && { changed }) };
+  }
+
   /** @param {string} route @param {any} body */
   answer(route, body) {
     this.requests.push({ route, body });
@@ -109,6 +121,7 @@ export class Desk {
     const planned = this.kind.name === "preference" ? [...touched, ...body.holding] : [];
     return {
       ...answer,
+      ...(this.kind.name === "adjudication" && this.content(body, JSON.parse)),
       task: this.task,
       units: this.task === this.kind.name ? free.slice(0, body.want).map((id) => this.unit(id)) : [],
       plans: Object.fromEntries(planned.map((id) => [id, this.plan(id)])),
@@ -149,9 +162,9 @@ export class Annotator {
     if (this.reads && this.newTopic) this.tab.dispatch({ type: "enter" });
   }
 
-  /** @param {{ fresh?: boolean, requested?: string | null, filter?: object }} data */
-  mount({ fresh = false, requested = null, filter } = {}) {
-    this.act({ type: "mount", fresh, requested, filter });
+  /** @param {{ fresh?: boolean, requested?: string | null, filter?: object, follows?: boolean }} data */
+  mount({ fresh = false, requested = null, filter, follows } = {}) {
+    this.act({ type: "mount", fresh, requested, filter, follows });
   }
 
   /** Requests are answered, or fail, until nothing is under way; then other tabs hear of it. */

@@ -18,7 +18,8 @@ const RUNS = Number(process.env.CARD_RUNS ?? 60);
 /** The plan after each answer; no promise. */
 const THEN = "then";
 const DOCS = ["d1", "d2", "d3", "d4", "d5", "d6"];
-const TOPICS = ["t1", "t2", "t3"];
+/** Two sentences of an answer, and another answer: the ids matter only where sentences follow each other. */
+const TOPICS = ["t1.a1.s1", "t1.a1.s2", "t1.a2.s1"];
 
 /** @param {string} queryId */
 const topic = (queryId) => ({ query_id: queryId, title: `Topic ${queryId}`, description: "", narrative: "", note: "" });
@@ -38,7 +39,7 @@ const question = ({ name, kind, ...others }, count) => ({
 const QUESTIONS = [
   [
     question({ name: "credibility", kind: "grades", from: 1 }, 4),
-    question({ name: "exclusion", kind: "choice", to: 0, required_in: ["t2"] }, 7),
+    question({ name: "exclusion", kind: "choice", to: 0, required_in: ["t1.a2.s1"] }, 7),
     question({ name: "tags", kind: "tags", required: false }, 3),
   ],
   [
@@ -57,9 +58,10 @@ const QUESTIONS = [
  * Grades from a pool, or in the loop: then the order changes with each answer. Judgements that lack an answer are handed
  * out again after the others.
  *
- * @param {boolean} inLoop @param {{ questions: Question[] }} campaign @returns {Server}
+ * @param {boolean} inLoop @param {{ questions: Question[] }} campaign @param {boolean} goesOn topics follow each other at once
+ * @returns {Server}
  */
-function gradeServer(inLoop, campaign = { questions: [] }) {
+function gradeServer(inLoop, campaign = { questions: [] }, goesOn = false) {
   /** @type {Server["log"]} */
   const log = new Map();
   let round = 0;
@@ -79,6 +81,7 @@ function gradeServer(inLoop, campaign = { questions: [] }) {
   });
   return {
     log,
+    goesOn,
     answer(route, body) {
       asked = campaign.questions.filter(({ name }) => body.questions?.includes(name));
       if (route === "topics")
@@ -99,6 +102,13 @@ function gradeServer(inLoop, campaign = { questions: [] }) {
       round += 1;
       const order = inLoop ? (round % 2 ? open : [...open].reverse()) : undefined;
       const fresh = (order ?? open).filter((id) => !body.holding.includes(id)).slice(0, body.want);
+      const held = [body.query_id, ...(body.ahead ?? [])];
+      let room = body.want - fresh.length;
+      const ahead = TOPICS.filter((id) => !held.includes(id)).flatMap((id) => {
+        const ids = DOCS.filter((each) => !judged(id).some(({ doc_id }) => doc_id === each)).slice(0, room);
+        room -= ids.length;
+        return ids.length ? { query_id: id, documents: ids.map((each) => payload(id, each)), all: room > 0 } : [];
+      });
       return {
         ...answer,
         query_id: body.query_id,
@@ -107,6 +117,7 @@ function gradeServer(inLoop, campaign = { questions: [] }) {
         surplus: [],
         feedback: [],
         progress: { all: every, topic: progress(body.query_id) },
+        ...(goesOn && { ahead }),
         ...(order && { order, model_round: round, behind: round % 3 === 0, problem: null, chooser: ["rule", "words"] }),
         ...(body.recent && {
           recent: judged(body.query_id)
@@ -115,6 +126,7 @@ function gradeServer(inLoop, campaign = { questions: [] }) {
         }),
         ...(body.want > 0 &&
           !open.length && {
+            ...(goesOn && { goes_on: true }),
             next: TOPICS.find((id) => judged(id).length < DOCS.length && !body.tried.includes(id)) ?? null,
           }),
       };
@@ -265,6 +277,7 @@ const happening = fc.record({
     "back",
     "forward",
     "note",
+    "passage",
     "tick",
     "enter",
     "enter",
@@ -339,6 +352,8 @@ function happen(world, { what, tab: which, n }) {
   if (what === "skip") tab.dispatch({ type: "skip" });
   if (what === "back") tab.dispatch({ type: "look", step: -1 });
   if (what === "forward") tab.dispatch({ type: "look", step: 1 });
+  if (what === "passage" && kind === grade)
+    tab.dispatch({ type: "mark", changes: { passages: [[world.count, world.count + 5]] }, ...tab.by() });
   if (what === "note") tab.dispatch({ type: "mark", changes: { note: `note ${n}` }, ...tab.by() });
   if (what === "tick" && kind === list) tab.dispatch({ type: "tick", id: `d${(n % 3) + 1}` });
   if (what === "serve") world.serve(at(world.requests));
@@ -376,6 +391,8 @@ const UNHEARD = "open decide hear back decide hear:1 hear:1 serve undo:1 lose_re
 /** Each with the number of decisions that finish it, and whether it has further questions. @type {[string, Kind, (campaign: Campaign) => Server, number, boolean?][]} */
 const KINDS = [
   ["grades from a pool", grade, () => gradeServer(false), 18],
+  ["sentences that follow each other", grade, () => gradeServer(false, undefined, true), 18],
+  ["sentences with several questions", grade, (campaign) => gradeServer(false, campaign, true), 18, true],
   ["grades in the loop", grade, () => gradeServer(true), 18],
   ["several questions", grade, (campaign) => gradeServer(false, campaign), 18, true],
   ["several questions in the loop", grade, (campaign) => gradeServer(true, campaign), 18, true],

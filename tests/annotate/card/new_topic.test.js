@@ -16,6 +16,13 @@ function ending(more = {}) {
   return Object.assign(desk, { held: ["d101", "d200", "d201"], movesOn: true, ...more });
 }
 
+/** Sentences of three answers, which follow each other. */
+function following() {
+  const desk = Object.assign(new GradeDesk(), { movesOn: true, goesOn: true });
+  desk.pool = { "1.a100.s1": ["d1"], "1.a100.s2": ["d1", "d2"], "1.a200.s1": ["d3"], "1.a300.s1": ["d4"] };
+  return desk;
+}
+
 /** Presses the key of a grade, where something is on screen and where nothing is. @param {Ada} ada */
 const press = (ada) => ada.grade(2);
 
@@ -41,6 +48,72 @@ for (const [code, more] of /** @type {[string, object][]} */ ([
     ada.saved("d100: 2", "d300: 2", "d301: 2");
   });
 }
+
+test("the next sentence of an answer is open at once, and that of another answer waits for a key", () => {
+  const ada = new Annotator(following(), { reads: false });
+  press(ada);
+  ada.sync();
+  assert.deepEqual([ada.state.scope.topic, ada.shown, ada.newTopic], ["1.a100.s2", "d1", null]);
+  press(ada);
+  press(ada);
+  ada.sync();
+  assert.deepEqual([ada.shown, ada.newTopic], [null, "1.a200.s1"]);
+  press(ada);
+  ada.undo();
+  assert.deepEqual([ada.state.scope.topic, ada.shown], ["1.a100.s2", "d2"]);
+  ada.turnTo("1.a100.s1");
+  ada.sync();
+  assert.deepEqual([ada.state.scope.topic, ada.shown], ["1.a100.s1", null], "a topic that was chosen stays");
+});
+
+test("sentences that were loaded ahead need no request, and undo goes back and forth among them", () => {
+  const ada = new Annotator(following(), { reads: false });
+  const { requests } = ada.desk;
+  const before = requests.length;
+  const at = () => [ada.state.scope.topic, ada.shown];
+  press(ada);
+  assert.deepEqual(at(), ["1.a100.s2", "d1"]);
+  ada.undo();
+  assert.deepEqual(at(), ["1.a100.s1", "d1"]);
+  press(ada);
+  assert.deepEqual(at(), ["1.a100.s2", "d1"], "what was open comes next again");
+  press(ada);
+  press(ada);
+  assert.deepEqual([ada.shown, ada.newTopic], [null, "1.a200.s1"]);
+  assert.equal(requests.length, before, "nothing was sent");
+  ada.begin();
+  press(ada);
+  assert.deepEqual(at(), ["1.a200.s1", null], "the end of what was loaded");
+  ada.sync();
+  assert.deepEqual([at()[0], ada.newTopic], ["1.a300.s1", "1.a300.s1"]);
+  ada.saved("d1: 2", "d1: undone", "d1: 2", "d1: 2", "d2: 2", "d3: 2");
+});
+
+test("what another tab decides of the next sentence, and what has changed, is not shown from what was loaded", () => {
+  const ada = new Annotator(following(), { reads: false });
+  const other = ada.world.open();
+  ada.world.load();
+  ada.world.hear(other);
+  other.dispatch({ type: "decide", answer: { kind: "graded", relevance: 1 }, ...other.by() });
+  other.dispatch({ type: "decide", answer: { kind: "graded", relevance: 1 }, ...other.by() });
+  while (ada.tab.inbox.length) ada.world.hear(ada.tab);
+  assert.deepEqual([ada.state.scope.topic, ada.shown], ["1.a100.s2", "d2"]);
+  ada.desk.version = "Second version";
+  ada.tab.dispatch({ type: "beat" });
+  ada.sync();
+  assert.equal(ada.state.scope.ahead.length, 2);
+});
+
+test("the first document of a new topic is up to date when the topic begins", () => {
+  const ada = new Annotator(ending(), { reads: false });
+  press(ada);
+  press(ada);
+  ada.sync();
+  ada.desk.version = "Second version";
+  ada.begin();
+  ada.sync();
+  assert.deepEqual([ada.shown, ada.item?.unit.documents[0]?.title], ["d300", "Second version of d300"]);
+});
 
 test("a qualification set that comes first waits for a key, too", () => {
   const ada = new Annotator(new GradeDesk(3, 2, 2), { reads: false });

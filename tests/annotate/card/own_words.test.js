@@ -11,6 +11,8 @@ const CASES = [
   ["words without case and accents", "wing ETUDES", "Wing; Études, e\u0301tudes", ["Wing", "Études", "e\u0301tudes"]],
   ["whole words only", "mean", "means meanwhile mean demean", ["mean"]],
   ["a prefix", "aero*", "Aeroelastic aero, aéronautique; hetaero", ["Aeroelastic", "aero", "aéronautique"]],
+  ["an ending", "*triptan", "Naratriptan, triptan; triptans", ["Naratriptan", "triptan"]],
+  ["letters inside", "*triptan*", "naratriptans, triptan, trip", ["naratriptans", "triptan"]],
   ["words in a row", '"heat flux"', "Heat flux; the heat\nflux, heat of flux", ["Heat flux", "heat\nflux"]],
   ["words in a row with other quotes", "\u201eheat flux\u201c", "heat flux", ["heat flux"]],
   ["a row that ends in a prefix", '"heat flu*"', "heat fluxes, heat flu, flux", ["heat fluxes", "heat flu"]],

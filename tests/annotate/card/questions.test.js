@@ -370,6 +370,8 @@ test("what annotators agree on is selected for the adjudicator, and differences 
     ["protocol", "review"],
   ].map((tags) => opinion(1, { tags }));
   assert.deepEqual(agreed(orders, TAGS), ["review", "protocol"], "the order of a question may have been changed");
+  const partly = [opinion(1, { tags: ["review", "protocol"] }), opinion(0, { tags: ["animal", "protocol"] })];
+  assert.deepEqual(agreed(partly, TAGS), ["protocol"], "each tag is an answer of its own");
   assert.equal(agreed([same, opinion(0, { exclusion: "design" })], CREDIBILITY), 2);
   assert.equal(agreed([same, opinion(null, {})], EXCLUSION), undefined);
   assert.equal(agreed([same, opinion(2, {})], CREDIBILITY), undefined);

@@ -1,4 +1,4 @@
-"""The machine of the judging card with further questions: many more random sequences than its own tests try."""
+"""The machine of the judging card with further questions, or sentences: many more random sequences than usual."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 from tests.helpers import SHARE, node
 
 SEQUENCES = 30_000
-TESTS = 6  # as many try sequences with further questions
+TESTS = 10  # as many try sequences with further questions, or topics that follow each other
 
 
 @pytest.mark.long
@@ -15,6 +15,8 @@ TESTS = 6  # as many try sequences with further questions
 def test_no_answer_is_lost_doubled_or_given_to_another_question(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = SEQUENCES * max(SHARE, 0.02) / TESTS
     monkeypatch.setitem(os.environ, "CARD_RUNS", str(round(runs)))
-    done = node("--test", "--test-reporter=tap", "--test-name-pattern=several", "tests/annotate/card/machine.test.js")
+    done = node(
+        "--test", "--test-reporter=tap", "--test-name-pattern=several|sentences", "tests/annotate/card/machine.test.js"
+    )
     assert done.returncode == 0, done.stdout
     assert f"# pass {TESTS}" in done.stdout

@@ -1,4 +1,4 @@
-"""Write what other languages know of `annotate.card.server.wire`: its TypeScript declarations and its JSON Schema.
+"""Write what other languages know of the wire format of the cards: TypeScript declarations and a JSON Schema.
 
 `make wire` runs this; `tests/annotate/card/server/test_wire.py` fails while a file is stale.
 """
@@ -13,7 +13,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from annotate.card.server import wire
+from annotate.card.server import history_wire, nugget_wire, unit_wire, wire
+from annotate.card.server.route_types import ROUTES
 
 HERE = Path(__file__).parent
 DECLARATIONS = HERE.parents[2] / "annotate" / "card" / "wire.d.ts"
@@ -24,7 +25,7 @@ Schema = dict[str, Any]
 
 def comments() -> dict[str, dict[str, str]]:
     """The comment after each field, by class and field."""
-    source = inspect.getsource(wire)
+    source = "\n".join(map(inspect.getsource, (wire, history_wire, nugget_wire, unit_wire)))
     lines = source.splitlines()
     found: dict[str, dict[str, str]] = {}
     for record in ast.parse(source).body:
@@ -101,7 +102,7 @@ def schema() -> Schema:
             "properties": {name: schema_of(kind, records) for name, kind in types._asdict().items()},
             "additionalProperties": False,
         }
-        for path, types in wire.ROUTES.items()
+        for path, types in ROUTES.items()
     }
     schema_of(wire.ErrorAnswer, records)
     return {
@@ -144,7 +145,7 @@ def jsdoc(words: str, indent: str = "") -> str:
 def declarations() -> str:
     """All records as TypeScript interfaces, and `Routes` with the request and the answer of each route."""
     whole = schema()
-    parts = ["// Written by `make wire` from annotate/card/server/wire.py: do not edit.\n"]
+    parts = ["// Written by `make wire` from annotate/card/server/*wire.py: do not edit.\n"]
     for name, record in whole["$defs"].items():
         fields = "".join(
             jsdoc(field.get("description", ""), "  ")

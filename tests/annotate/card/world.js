@@ -24,7 +24,7 @@ export const doc = (id) =>
 /**
  * What a server of one kind of task does; `log` are the decisions that it has committed, in their order.
  *
- * @typedef {{ log: Map<string, Sent>, answer: (route: string, body: any) => object }} Server
+ * @typedef {{ log: Map<string, Sent>, answer: (route: string, body: any) => object, goesOn?: boolean }} Server
  */
 
 /** What every server does with decisions: saved once, or refused for good. @param {Server["log"]} log @param {Sent[]} decisions @param {(decision: Sent) => boolean} isRefused */
@@ -227,6 +227,11 @@ export class World {
     );
     this.note(before, event);
     for (const { decision } of news) {
+      const marked = this.given.get(JSON.stringify([kind.subject(decision), "passages"])) ?? [];
+      assert(
+        !decision.passages?.length || marked.includes(JSON.stringify(decision.passages)),
+        "passages stay with what was on screen when they were marked",
+      );
       this.checkAnswers(decision, before, event);
       for (const { decision: former } of outstanding(before))
         if (kind.subject(former) === kind.subject(decision)) this.followed.push([former.uuid, decision.uuid]);
@@ -235,7 +240,10 @@ export class World {
         assert.equal("on" in event && event.on, shown?.on, "a decision goes only to what was on screen");
         assert.equal(kind.subject(decision), shown?.subject);
         const isOpen = shown !== null && !shown.entry;
-        if (isOpen) assert.equal(decision.query_id, tab.begun, "no key decides in a topic that it has not begun");
+        // Sentences of an answer follow each other without a key where the server says so, as do pairs of a task.
+        const part = (/** @type {string | null} */ id) => (this.server.goesOn ? id?.replace(/\.s\d+$/, "") : id);
+        if (isOpen && !before.scope.follows)
+          assert.equal(part(decision.query_id), part(tab.begun), "no key decides in a topic that it has not begun");
       }
       assert(
         this.storage.has(`pending:${state.outbox.find((each) => each.decision === decision)?.order}:${decision.uuid}`),
@@ -275,6 +283,7 @@ export class World {
     if (event.type === "decide" && typeof event.answer.relevance === "number")
       give("relevance", event.answer.relevance);
     if (event.type === "respond" && question) give(question.name, event.value);
+    if (event.type === "mark" && event.changes.passages) give("passages", JSON.stringify(event.changes.passages));
   }
 
   /** Answers are complete, and each was given by a key while its question was on screen. @param {Sent} decision @param {State} before @param {Event} event */

@@ -50,6 +50,7 @@ def test_a_campaign_in_the_middle(opened: Opened, campaign: Campaign, view: str)
     assert not app.error
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("view", VIEWS)
 def test_hostile_texts_are_not_markup(opened: Opened, tmp_path: Path, files: Path, view: str) -> None:
     (files / "t.tsv").write_text(f"q*1\t{HOSTILE}\n")
@@ -139,7 +140,7 @@ def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(opened:
 def test_export_offers_what_the_command_writes(opened: Opened, campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "export")
-    answer = "#### 1 pair in 1 of 2 topics has a grade; 1 is relevant (grade 1 or more)."
+    answer = r"#### 1 pair in 1 of 2 topics has a grade; 1 is relevant \(grade 1 or more\)\."
     assert answer in [m.value for m in app.markdown]
 
 
@@ -155,6 +156,7 @@ def buttons(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("file", ["backups", "export", "compare"])
 def test_a_drawn_download_is_refused_once_the_role_has_changed(
     opened: Opened, campaign: Campaign, buttons: dict[str, Any], file: str
@@ -240,6 +242,7 @@ def test_clicks_are_there_to_export(opened: Opened, campaign: Campaign, files: P
     assert buttons["clicks"]() == (files / "clicks.tsv").read_bytes()
 
 
+@pytest.mark.long
 def test_machine_labels_are_exported_with_what_made_them(
     opened: Opened, campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
@@ -262,6 +265,7 @@ def test_machine_labels_are_exported_with_what_made_them(
     assert json.loads(buttons["machine-labels-report"]())["label_set"] == "other"
 
 
+@pytest.mark.long
 def test_training_data_by_a_rule_and_a_number(
     opened: Opened, campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:
@@ -418,6 +422,7 @@ def test_files_are_uploaded(opened: Opened, tmp_path: Path) -> None:
         assert app.warning[0].value.startswith("1 document of the runs has no text")
 
 
+@pytest.mark.long
 def test_files_of_other_programs_are_uploaded(opened: Opened, tmp_path: Path) -> None:
     """Duplicate records are listed; a work list comes back."""
     table = io.BytesIO()

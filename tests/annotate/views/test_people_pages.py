@@ -79,7 +79,7 @@ def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
     """A new page that is open to them has to be put here, knowingly."""
     of = {role: {page.url_path for page in PAGES if role in page.roles} for role in ROLES}
     everybody = {"overview", "guidelines", "account"}
-    assert of["annotator"] == everybody | {"judge", "my-judgements"}
+    assert of["annotator"] == everybody | {"judge", "my-judgements", "nuggets"}
     assert of["reader"] == everybody | {
         "recall",
         "agreement",
@@ -248,6 +248,24 @@ def test_a_link_that_opens_on_this_machine_only_says_so(
     app.button(key="again-bob").click().run()
     assert app.code[0].value.startswith(f"{expected}/invitation?token=")
     assert ("People on other machines cannot open this address" in words(app)) == ("127.0.0.1" in expected)
+
+
+def test_a_person_continues_with_imported_judgements(opened: Opened, campaign: Campaign, tmp_path: Path) -> None:
+    assert not opened(campaign, "people", "manager", "ann").checkbox
+    labels, qrels = tmp_path / "labels.csv", tmp_path / "qrels.txt"
+    labels.write_text("annotator,query_id,doc_id,relevance\nbob,1,d1,1\n")
+    qrels.write_text("1 0 d1 1\n")
+    campaign.imports.import_files(labels=labels, qrels=qrels)
+    assert campaign.people.accounts.imported_names() == ["bob"]
+    app = opened(campaign, "people", "manager", "ann")
+    app.text_input[0].set_value("bob")
+    submit(app, "Invite")
+    assert "imported judgements have the annotator" in app.error[0].value
+    app.checkbox(key="imported").check()
+    submit(app, "Invite")
+    assert not app.error
+    assert campaign.store.accounts.table()["name"].tolist() == ["ann", "bob"]
+    assert not app.checkbox
 
 
 def test_an_invitation_that_cannot_be_made_says_why(opened: Opened, campaign: Campaign) -> None:

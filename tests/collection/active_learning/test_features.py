@@ -492,7 +492,7 @@ def test_one_update_at_a_time(tmp_path: Path) -> None:
     assert update(tmp_path, texts()).documents == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_readers_during_updates(tmp_path: Path) -> None:
     """Another process updates, as the one that trains does beside the server."""
     update(tmp_path, pairs(["a text"]))

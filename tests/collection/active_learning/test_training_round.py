@@ -1,12 +1,14 @@
 """The loop: learners, one round, the queue with random draws, and everything that must not break it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from collection.active_learning.evidence_trust import RUNS
 from collection.active_learning.features import FeatureMatrix, build
 from collection.active_learning.learners import LEARNERS, balance
-from collection.active_learning.run_trust import expect_trust
 from collection.active_learning.training_round import Evidence, Ranking, Recipe, Space, build_queue, train_and_rank
 from collection.core.errors import InputError, UnknownNameError
 from collection.stopping import Ledger
@@ -94,7 +96,7 @@ def test_before_anything_is_relevant_runs_and_words_take_turns() -> None:
     here = space(evidence=runs_say([0.0] * 8 + [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]))
     words = [row for row in here.features.bm25("wing").argsort(kind="stable")[::-1].tolist() if row < 5]
     ranking = train_and_rank(here, rows(), rows(), Recipe(), 1, 15)
-    assert (ranking.strategy, ranking.model, ranking.trust) == ("fusion", None, 0)
+    assert (ranking.strategy, ranking.model, ranking.trust) == ("fusion", None, {})
     # 1/2, 1/3, then 1/4 three times: rows in order where scores are equal.
     assert ranking.rows[:2].tolist() == [8, 9]
     assert set(ranking.rows[2:4].tolist()) == {10, *[r for r in range(5) if here.start[r] == 0.25]}
@@ -168,14 +170,14 @@ def topic_with_runs(kind: str) -> Space:
 
 def trust_after(kind: str, judged: np.ndarray) -> float:
     known = np.asarray(judged, dtype=np.int64)
-    return train_and_rank(topic_with_runs(kind), known, (known < 60).astype(int), Recipe(), 3, 5).trust
+    return train_and_rank(topic_with_runs(kind), known, (known < 60).astype(int), Recipe(), 3, 5).trust["runs"]
 
 
 def test_trust_falls_with_runs_that_are_noise_and_stays_with_perfect_ones() -> None:
     judged = np.concatenate((np.arange(30), np.arange(60, 300)))
     perfect, noise, worst = (trust_after(kind, judged) for kind in ("perfect", "noise", "worst"))
-    assert perfect > 0.9 * expect_trust(30)
-    assert noise < 0.75 * expect_trust(30)
+    assert perfect > 0.9 * RUNS.after(30)
+    assert noise < 0.75 * RUNS.after(30)
     assert worst == 0
     # Runs cost nothing once they are known to be wrong: the ranking is that of the text.
     here, grades = topic_with_runs("worst"), (judged < 60).astype(int)
@@ -186,7 +188,7 @@ def test_trust_falls_with_runs_that_are_noise_and_stays_with_perfect_ones() -> N
 def test_one_relevant_document_lowers_trust_if_the_runs_ranked_it_below_irrelevant_ones() -> None:
     irrelevant = np.arange(60, 90)
     first, last = (trust_after(kind, np.append(irrelevant, 0)) for kind in ("perfect", "worst"))
-    assert last < expect_trust(1) < first
+    assert last < RUNS.after(1) < first
 
 
 def test_trust_is_measured_the_same_each_time_and_whatever_the_number_of_opinions() -> None:
@@ -200,8 +202,130 @@ def test_without_runs_there_is_no_trust_and_the_scores_are_those_of_the_text() -
     here = space()
     ranking = train_and_rank(here, rows(0, 5), rows(1, 0), Recipe(topic=0), 1, 15)
     none = train_and_rank(here, rows(0, 5), rows(1, 0), Recipe(topic=0, evidence="none"), 1, 15)
-    assert ranking.trust == none.trust == 0
+    assert ranking.trust == none.trust == {}
     assert ranking.scores.tolist() == none.scores.tolist()
+
+
+# Labels that lead
+
+RELEVANT = np.arange(600) < 60
+
+
+def labelled(labels: np.ndarray, runs: str | None = None) -> Space:
+    """A topic of 600 documents whose words tell little of the 60 relevant ones, with labels and perhaps runs."""
+    random, words = np.random.default_rng(5), [f"w{i}" for i in range(40)]
+    texts = [
+        " ".join(random.choice(words[: 40 - 3 * r] if r else words[3:], 12))
+        + (" wing" if random.random() < 0.3 + r / 3 else "")
+        for r in RELEVANT
+    ]
+    evidence = topic_with_runs(runs).evidence if runs else None
+    return replace(space(texts, "wing", evidence), labels=labels.astype(np.float32))
+
+
+def judged_until(here: Space, seed: int = 1) -> tuple[int, float]:
+    """Judgements until 9 of 10 relevant documents are found, and the last trust in the labels."""
+    judged: list[int] = []
+    trust = 0.0
+    while RELEVANT[judged].sum() < 54:
+        known = rows(*judged)
+        ranking = train_and_rank(here, known, RELEVANT[known].astype(int), Recipe(), seed, 5)
+        judged += ranking.rows.tolist()
+        trust = ranking.trust.get("labels", 0.0)
+    return len(judged), trust
+
+
+@pytest.mark.parametrize("runs", [None, "noise"])
+def test_good_labels_lead_and_random_ones_are_not_followed(runs: str | None) -> None:
+    random = np.random.default_rng(4)
+    good = np.where(random.random(600) < 0.85, RELEVANT, ~RELEVANT).astype(float)
+    without = labelled(np.full(600, np.nan), runs)
+    (usual, _), (led, trust), (misled, distrust) = map(
+        judged_until, (without, labelled(good, runs), labelled(random.permutation(good), runs))
+    )
+    assert led < usual
+    assert misled <= 1.1 * usual
+    assert distrust < 1 < trust
+
+
+def test_labels_that_are_all_the_same_or_missing_or_outside_change_nothing() -> None:
+    known, judged = topic_with_runs("perfect"), np.concatenate((np.arange(5), np.arange(60, 80)))
+    inside = np.arange(600) % 2 == 0
+    outside = np.where(inside, np.nan, np.random.default_rng(1).random(600))
+    for allowed, labels in (
+        (known.allowed, np.full(600, 2 / 3)),
+        (known.allowed, np.where(inside, 1 / 3, np.nan)),
+        (known.allowed, np.full(600, np.nan)),
+        (inside, outside),
+    ):
+        seen = judged[allowed[judged]]
+        plain = Space(known.features, allowed, known.text, known.evidence)
+        led = Space(known.features, allowed, known.text, known.evidence, labels.astype(np.float32))
+        for some in (seen, seen[:0]):
+            one, other = (train_and_rank(s, some, RELEVANT[some].astype(int), Recipe(), 1, 40) for s in (plain, led))
+            assert one.rows.tolist() == other.rows.tolist()
+            assert one.trust.keys() == other.trust.keys()
+
+
+def test_a_missing_label_counts_as_the_mean_of_the_topic() -> None:
+    here = labelled(np.where(np.arange(600) < 300, np.arange(600) % 4 / 3, np.nan))
+    assert here.label_prior[:4].tolist() == pytest.approx([-1 / 2, -1 / 6, 1 / 6, 1 / 2])
+    assert (here.label_prior[300:] == 0).all()
+
+
+def test_labels_are_merged_into_the_order_before_a_relevant_document_is_known() -> None:
+    # Runs rank rows 60 and above best, but labels, which agree with BM25, know better.
+    texts = ["wing"] * 10 + ["wing flow past a slab in a tunnel"] * 90
+    labels = np.concatenate((np.ones(10), np.zeros(90))).astype(np.float32)
+    features = build(texts)
+    here = Space(features, np.ones(100, dtype=bool), "wing", None, labels)
+    assert here.agreement == 1
+    assert set(train_and_rank(here, rows(), rows(), Recipe(), 1, 10).rows.tolist()) == set(range(10))
+    against = Space(features, np.ones(100, dtype=bool), "wing", None, 1 - labels)
+    assert against.agreement == 0
+    assert set(train_and_rank(against, rows(), rows(), Recipe(), 1, 10).rows.tolist()) == set(range(10))
+
+
+def test_labels_tell_documents_without_words_apart() -> None:
+    texts = ["wing flow", "wing tunnel", "heat slab", "hot slab", *[""] * 16]
+    labels = np.array([1, 1, 0, 0, *[1, 0] * 8], dtype=np.float32)
+    here = Space(build(texts), np.ones(20, dtype=bool), "wing", None, labels)
+    assert not here.blank.any()
+    ranking = train_and_rank(here, rows(0, 2, 4, 5), rows(1, 0, 1, 0), Recipe(), 1, 20)
+    without_words = [row for row in ranking.rows.tolist() if row >= 4]
+    assert all(labels[row] == 1 for row in without_words[:7])
+
+
+def test_columns_of_runs_and_labels_go_together() -> None:
+    here = labelled(RELEVANT.astype(float), "perfect")
+    judged = np.concatenate((np.arange(5), np.arange(60, 80)))
+    ranking = train_and_rank(here, judged, RELEVANT[judged].astype(int), Recipe(evidence="columns"), 1, 30)
+    assert set(ranking.trust) == {"labels"}
+    assert RELEVANT[ranking.rows].mean() > 0.9
+
+
+@pytest.mark.slow
+def test_random_draws_do_not_depend_on_labels() -> None:
+    """Labels change what is ranked; what is drawn stays uniform over the documents that are left, at 1 / their number.
+
+    The labels of every second document are the highest, so a draw that followed them would prefer even rows.
+    """
+    texts = [f"wing {'flow' if row < 4 else 'slab'} word{row}" for row in range(24)]
+    features, judged, grades = build(texts), rows(0, 1, 20), rows(1, 0, 0)
+    labels = np.where(np.arange(24) % 2 == 0, 1.0, 0.0).astype(np.float32)
+    left = np.ones(24, dtype=bool)
+    left[judged] = False
+    ledger, drawn = Ledger.of([1, 0, 0], 24), {"plain": np.zeros(24), "led": np.zeros(24)}
+    for name, own in (("plain", None), ("led", labels)):
+        here = Space(features, np.ones(24, dtype=bool), "wing", None, own)
+        ranking = train_and_rank(here, judged, grades, Recipe(), 1, 21)
+        for seed in range(2000):
+            first = next(c for c in build_queue(ranking, ledger, left, seed, share=1.0) if c.rank is None)
+            assert first.probability == 1 / 21
+            drawn[name][first.row] += 1
+    # The same seed draws the same document, whatever leads the ranking.
+    assert drawn["plain"].tolist() == drawn["led"].tolist()
+    np.testing.assert_allclose(drawn["led"][left], 2000 / 21, atol=45)
 
 
 def test_runs_as_columns_are_learned_from() -> None:

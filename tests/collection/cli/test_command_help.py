@@ -13,7 +13,15 @@ from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 from collection.cli import main
-from collection.cli.help import COMMANDS_PAGE, FORMATS_PAGE, PAGES, SECTIONS, _print_usage_error, list_commands
+from collection.cli.help import (
+    COMMANDS_PAGE,
+    FORMATS_PAGE,
+    PAGES,
+    SECTIONS,
+    _print_usage_error,
+    find_page,
+    list_commands,
+)
 from collection.cli.methods import Names
 from collection.documentation import list_pages
 from tests.helpers import ok, run
@@ -64,7 +72,7 @@ def test_help_of_a_command(name: str) -> None:
     lines = help_at(80, *name.split())
     assert lines[2] == f"  {summary(COMMANDS[name])}"
     assert max(map(len, lines)) <= 80
-    assert lines[-1] == f"  Documentation: cleverdon docs {PAGES[name]}"
+    assert lines[-1] == f"  Documentation: cleverdon docs {find_page(name)}"
     text = "\n".join(lines)
     for word in ("INTEGER", "FLOAT", "PATH", "RANGE", "\b", "\\b"):
         assert word not in text

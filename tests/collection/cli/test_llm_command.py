@@ -197,6 +197,7 @@ def test_a_killed_run_continues_without_a_doubled_label_or_cost(many: Campaign, 
     assert len(set(first) | set(second)) == 40
 
 
+@pytest.mark.long
 def test_ctrl_c_stores_what_is_under_way_and_ends(many: Campaign, fake: FakeEndpoint) -> None:
     pausing = fake.answer = Pausing(5)
     child = start(many, fake, "--concurrency", 2)
@@ -286,3 +287,17 @@ def test_ctrl_c_leaves_a_batch_to_the_endpoint(many: Campaign, fake: FakeEndpoin
     fake.look = fake.finish
     assert "40 graded" in ok(*command(many, fake, *BATCH))
     assert len(fake.batches) == 1
+
+
+def test_samples_are_asked_one_after_the_other(campaign: Campaign, fake: FakeEndpoint) -> None:
+    shown = run(*command(campaign, fake, "--samples", 3, "--structured", "--yes"))
+    assert shown.exit_code == 0, shown.output
+    assert "Sample 3 of 3\nLabel set m: 6 pairs to label" in shown.stdout
+    assert "the temperature is 0: samples of a pair will hardly differ" in shown.stderr
+    assert len(fake.asked) == 18
+    assert "0% of 6 pairs" in ok("labels", "list", campaign.directory)
+    assert (
+        ok(*command(campaign, fake, "--samples", 3, "--structured")).count("0 pairs to label, 6 already answered") == 3
+    )
+    again = run(*command(campaign, fake, "--task", "nuggets", "--samples", 2))
+    assert again.exit_code == 2

@@ -18,7 +18,7 @@ def review(copy_of: Callable[..., Campaign]) -> Campaign:
     return copy_of(build)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_plan_start_state_and_end(review: Campaign) -> None:
     directory = review.directory
     planned = ok("recall", directory, "--across-topics", "--recall", 0.8)
@@ -94,7 +94,7 @@ def test_wrong_options(review: Campaign) -> None:
     assert "no calibration topics are drawn yet" in fails("recall", directory, "--across-topics", "--again")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_another_campaign_s_rule_warns_everywhere(
     review: Campaign, copy_of: Callable[..., Campaign], tmp_path: Path
 ) -> None:
@@ -107,7 +107,7 @@ def test_another_campaign_s_rule_warns_everywhere(
     for command in ("recall", "status"):
         assert TRANSFER_WARNING in ok(command, directory)
     judge_rest(review, "9", but=50)
-    facts = review.exports.collection_card.facts()["recall_across_topics"]
+    facts = review.exports.collection.facts()["recall_across_topics"]
     assert facts["limits"][0] == TRANSFER_WARNING
     assert (facts["source"], facts["calibration_topics"]) == ("review", [])
     ok("export", directory, "--collection", tmp_path / "exported")

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -181,7 +182,10 @@ def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
 
 
 def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
-    assert "; 99.9% CI " in compare(four, baseline="between", alpha=0.001).sentence("AP", "good")
+    compared = compare(four, baseline="between", alpha=0.001)
+    assert "; 99.9% CI +" in compared.sentence("AP", "good")
+    few = compared.tests.assign(low=math.nan, high=math.nan)  # as after a permutation test of 5 topics
+    assert "; no 99.9% CI: too few topics)." in replace(compared, tests=few).sentence("AP", "good")
 
 
 @pytest.mark.slow
@@ -911,6 +915,8 @@ def test_the_headline_says_that_so_few_topics_cannot_be_significant() -> None:
     found = compare(evaluate(runs, qrels, ["P@100"]))
     limit = "permutation test, whose p cannot be below 0.0625 here"
     assert found.sentence("P@100").endswith(f"but not significantly higher than old ({limit}).")
+    assert found.sentence("P@100", "old").endswith("(permutation test: p = 0.0625; no 95% CI: too few topics).")
+    assert found.tests[["low", "high"]].isna().all(axis=None)
     # With more comparisons to correct for, six topics are too few as well.
     runs, qrels = differing([0.3] * 6)
     both = compare(evaluate([*runs, Run("third", runs[0].frame)], qrels, ["P@100"]))

@@ -96,6 +96,14 @@ def test_titles_have_no_path_of_this_machine():
     assert titles["platform.architecture"].startswith("platform.architecture(executable=...,")
 
 
+def test_a_docstring_with_a_nul_character_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        json.loads, "__doc__", "Pads the input with b'\0' " + "until it is long enough to be a document. " * 5
+    )
+    (document,) = (d for d in collect(["json"]) if d.doc_id == "json.loads")
+    assert r"with b'\0' until" in document.text
+
+
 def test_no_name_and_no_text_twice(documents):
     assert len({d.doc_id for d in documents}) == len(documents)
     assert len({" ".join(d.text.split()) for d in documents}) == len(documents)
@@ -375,8 +383,9 @@ def test_the_demo_tells_the_whole_story(built):
     assert all(found and int(found[1]) < 50 for found in lacking)
     status = campaign.results.overview.status()
     by_topic = {row["query_id"]: row for row in status["per_topic"]}
-    # Judged by two to the end: agreement, with disagreements to adjudicate.
-    assert all(by_topic[q]["left"] == 0 for q in BY_BOTH)
+    # Judged by two to the end: agreement, with disagreements to adjudicate. Each document that this Python lacks may
+    # let another one into the pool, which nobody has judged.
+    assert sum(by_topic[q]["left"] for q in BY_BOTH) <= sum(2 * int(found[1]) for found in lacking if found)
     assert len(campaign.judging.adjudication.queue()) > 20
     # In the loop: one topic half judged, one ready to stop before all is judged.
     recall = campaign.recall.table().set_index("query_id")

@@ -14,6 +14,8 @@ RECORDS = [
         "authors": ["Li Wu"], "year": 2021}),
     Document("d", "Falls", metadata={"authors": "Smith JM; Roe B", "year": "2015 Mar"}),
     Document("e", "Editorial", metadata={"authors": ["Smith J"], "year": 2015}),
+    Document("f", "Rizatriptan", metadata={"authors": ["Garcia-Lopez, K"], "year": 2001}),
+    Document("g", "Zolmitriptan", metadata={"authors": ["Ødegård, M"], "year": 2003}),
 ]  # fmt: skip
 INDEX = PdfIndex(RECORDS)
 
@@ -30,6 +32,10 @@ INDEX = PdfIndex(RECORDS)
         ("wu_2021.pdf", ("c", "author and year")),
         ("Wu2021b.pdf", ("c", "author and year")),
         ("Wu 2021.pdf", ("c", "author and year")),
+        ("García-López 2001.pdf", ("f", "author and year")),
+        ("Garci\u0301a-Lo\u0301pez 2001.pdf", ("f", "author and year")),
+        ("GarciaLopez2001.pdf", ("f", "author and year")),
+        ("Odegard 2003.pdf", ("g", "author and year")),
         ("Smith 2015.pdf", ("", "")),
         ("tai-chi-and-falls-in-older-people.pdf", ("a", "title")),
         ("Smith - 2019 - Tai chi and falls in older people a random.pdf", ("a", "title")),
@@ -64,6 +70,6 @@ def test_the_name_comes_before_the_page_only_with_an_identifier() -> None:
 
 
 def test_two_records_with_one_doi_are_no_match() -> None:
-    twice = PdfIndex([*RECORDS, Document("f", "Other", metadata={"doi": "10.1000/fall.1"})])
+    twice = PdfIndex([*RECORDS, Document("h", "Other", metadata={"doi": "10.1000/fall.1"})])
     assert twice.find("10.1000_fall.1.pdf") == PdfMatch()
     assert PdfIndex([]).find("10.1000_fall.1.pdf", "text") == PdfMatch()

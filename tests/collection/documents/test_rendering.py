@@ -1,5 +1,6 @@
 """Documents as they are shown: the text of HTML and Markdown, and the passages that match a topic."""
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from collection import Document
 from collection.campaign.corpus.document_view import excerpts_of
 from collection.campaign.settings.judging_settings import JudgingPageSettings
 from collection.documents import rendering
-from collection.documents.rendering import Shown, cut, excerpts, html_text, markup, shown, terms
+from collection.documents.rendering import Shown, best_passages, cut, excerpts, html_text, markup, shown, terms
 from tests.helpers import grows_linearly
 
 # --------------------------------------------------------------------------------------------- HTML
@@ -341,6 +342,14 @@ def folded(text: str, *words: str, **options: int) -> list[str]:
     return [text[a:b] for a, b in excerpts(text, list(words), **options)]
 
 
+def test_the_best_passage_comes_first_wherever_it_is() -> None:
+    text = RAIN * 100 + "A wing. " + RAIN * 100 + "Heat flows over the wing. " + RAIN * 100
+    best, other = [text[a:b] for a, b in best_passages(text, ["heat", "wing", "flow"], length=20)]
+    assert "Heat flows over the wing." in best
+    assert "A wing." in other
+    assert best_passages(text, ["snow"]) == best_passages("A wing.", ["wing"]) == best_passages("", ["wing"]) == []
+
+
 def test_passages_are_where_the_words_are() -> None:
     text = RAIN * 100 + "Heat flows over the wing. " + RAIN * 100 + "A wing. " + RAIN * 100
     first, best, other = folded(text, "heat", "wing", "flow", length=20)
@@ -431,6 +440,11 @@ def test_passages_are_slices_in_order_apart_and_within(words: list[str], between
     found = excerpts(text, ["wing", "heat", "flow", "翼の"], most=most, length=length)
     assert len(found) <= most
     at = -1
+    best = best_passages(text, ["wing", "heat", "flow", "翼の"], most=most, length=length)
+    assert len(best) <= most
+    assert all(0 <= start < end <= len(text) for start, end in best)
+    in_order = sorted(best)
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(in_order))
     for start, end in found:
         assert at < start < end <= len(text)
         assert text[start:end] == text[start:end].rstrip()

@@ -1008,9 +1008,7 @@ def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus
     found = registry.load("campaign")
     assert found.has_docs() == (corpus != "none")
     assert not documents or found.docs_count() == documents
-    assert (
-        judged.exports.collection_card.facts(CollectionChoices(corpus=corpus))["documents"] == report.facts["documents"]
-    )
+    assert judged.exports.collection.facts(CollectionChoices(corpus=corpus))["documents"] == report.facts["documents"]
 
 
 @pytest.mark.slow

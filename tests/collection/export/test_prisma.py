@@ -16,16 +16,17 @@ LONG = "Keine Übersetzung verfügbar – eine Begründung, die über mehrere Ze
 
 COUNTS = PrismaCounts(
     {"Embase": 1200, "MEDLINE": 900, "<Scopus> & co": 800},
-    {"Citation searching": 12},
+    {"ClinicalTrials.gov": 5},
+    {"Citation searching": 7},
     duplicates=500,
     decided_duplicates=22,
     not_screened=1200,
-    screened=1100,
+    screened=1110,
     excluded={"": 900, "Wrong population": 40},
     full_text=True,
     sought=160,
     not_retrieved=7,
-    assessed=140,
+    assessed=142,
     reports_excluded={"Wrong population": 60, LONG: 30, "": 6},
     included=40,
     undecided=4,
@@ -61,9 +62,9 @@ def test_the_table_has_every_number() -> None:
     assert table["n"].min() >= 0
     screening = table[table["stage"] == "Screening"].groupby("item", sort=False)["n"].sum()
     assert screening.to_dict() == {
-        "Records screened": 1100, "Records excluded": 940, "Records not screened yet": 80,
+        "Records screened": 1110, "Records excluded": 940, "Records not screened yet": 80,
         "Records with conflicting decisions": 10, "Reports sought for retrieval": 160, "Reports not retrieved": 7,
-        "Reports assessed for eligibility": 140, "Reports excluded": 96, "Reports not assessed yet": 11,
+        "Reports assessed for eligibility": 142, "Reports excluded": 96, "Reports not assessed yet": 11,
         "Reports with conflicting decisions": 2, "Undecided": 4,
     }  # fmt: skip
     assert COUNTS.to_json()["open"] == 107
@@ -78,11 +79,12 @@ def test_the_drawing_says_every_number_in_real_text() -> None:
     root = ElementTree.fromstring(svg)
     said = " ".join(texts_of(svg))
     for part in (
-        "Databases and registers (n = 2,900)", "<Scopus> & co (n = 800)", "Citation searching (n = 12)",
+        "Databases (n = 2,900)", "<Scopus> & co (n = 800)", "Registers (n = 5)", "ClinicalTrials.gov (n = 5)",
+        "Other methods (n = 7)", "Citation searching (n = 7)",
         "Duplicate records removed (n = 522)", "decided by a person (n = 22)", "tools (n = 1,200)",
-        "Records screened (n = 1,100)", "Records excluded (n = 940)", "Not screened yet (n = 80)",
+        "Records screened (n = 1,110)", "Records excluded (n = 940)", "Not screened yet (n = 80)",
         "Conflicting decisions (n = 10)", "Reports sought for retrieval (n = 160)", "Reports not retrieved (n = 7)",
-        "Reports assessed for eligibility (n = 140)", "Reports excluded (n = 96)", "Wrong population (n = 60)",
+        "Reports assessed for eligibility (n = 142)", "Reports excluded (n = 96)", "Wrong population (n = 60)",
         f"{LONG} (n = 30)", "No reason given (n = 6)", "Undecided (n = 4)", "Studies included in review (n = 38)",
         "Reports of included studies (n = 40)", "Not finished: 107",
     ):  # fmt: skip

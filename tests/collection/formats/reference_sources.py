@@ -117,14 +117,15 @@ def invent(rng: random.Random, number: int) -> Invented:
     """A publication of random values; its number makes its identifiers different from those of others."""
     one, other = rng.sample(NOUNS, 2)
     title = _text(
-        ("", f"{rng.choice(AIMS)} of the {one} & the {other}: "), ("i", "in situ"), ("", " uptake of CO"), ("sub", "2"),
+        ("", f"{rng.choice(AIMS)} of the {one} & the {other}: "), ("i", "in situ"),
+        ("", " re-uptake of CO"), ("sub", "2"),
         ("", f" in {number} houses"),
     )  # fmt: skip
     abstract = _text(
         ("", f"BACKGROUND: The {one} loses heat in winter; METHODS: We measured {rng.randint(20, 900)} m"), ("sup",
         "2"),
         ("", f" of {other}s at 5% loss; RESULTS: Losses fell (p < 0.0{rng.randint(1, 5)}), e.g. of the {one}; "),
-        ("", "CONCLUSIONS: Insulate it."),
+        ("", "CONCLUSIONS: Insulate well-used rooms."),
     )  # fmt: skip
     first = rng.randint(1, 400)
     journal, abbreviation = rng.choice(JOURNALS)
@@ -190,6 +191,14 @@ def ris(tags: Tags, *, gap: str = "  - ", end: str = "ER  - ") -> str:
     return "\n".join([*lines, end, "", ""])
 
 
+CITED = [
+    "Other, O. (2001). Another title. Acta Therm., 7(1), 2-9 https://pubmed.ncbi.nlm.nih.gov/10000001 "
+    "https://dx.doi.org/10.5555/other.1 2001-00001-001.",
+    "Other O. One more title. Acta Therm 2002;8:3-4. doi: 10.5555/other.2. PubMed PMID: 10000002.",
+]
+"""Cited references, whose identifiers are not those of the record."""
+
+
 def ovid(record: Invented, database: str, code: str, accession: str) -> str:
     words = [f"*{record.keywords[0]}", *record.keywords[1:]]
     return f"\n{record.number}. \n" + ris([
@@ -198,10 +207,10 @@ def ovid(record: Invented, database: str, code: str, accession: str) -> str:
         ("KW", words), ("JF", record.journal), ("JA", record.abbreviation), ("LA", record.language[0]),
         ("VL", record.volume), ("IS", record.issue), ("SP", record.first), ("EP", record.last), ("CY", "Norway"),
         ("PB", "North Press"), ("SN", "2325-0000 (electronic)"), ("AD", "(Berg) University of the North"),
-        ("M1", "(Berg) tor@north.example"),
+        ("M1", ["(Berg) tor@north.example", *CITED]),
         ("UR", f"http://ovidsp.ovid.com/ovidweb.cgi?T=JS&PAGE=reference&D={code}&NEWS=N&AN={accession}"),
         ("DO", f"https://dx.doi.org/{record.doi}"), ("PT", "Article"),
-    ]) + "Link to the Ovid Full Text or citation:\nhttp://resolver.example/ovid\n"  # fmt: skip
+    ], end="ER  -  ") + "Link to the Ovid Full Text or citation:\nhttp://resolver.example/ovid\n"  # fmt: skip
 
 
 def ovid_embase(records: list[Invented]) -> str:
@@ -218,24 +227,56 @@ def ovid_medline(records: list[Invented]) -> str:
     return "".join(ovid(each, name, "medall", each.pmid) for each in records)
 
 
+def ovid_without_database(records: list[Invented]) -> str:
+    """Ovid's older RIS of MEDLINE, whose database is a code in the address."""
+    return "".join(f"{each.number}. \n" + ris([
+        ("TY", "JOUR"), ("ID", each.pmid), ("T1", each.title.html), ("A1", full(each)), ("Y1", f"{each.year}//"),
+        ("N2", each.abstract.html), ("KW", [*each.keywords]), ("JF", each.journal), ("JA", each.abbreviation),
+        ("LA", each.language[0]), ("SP", each.first), ("EP", each.last), ("M1", "vwt, 1307333"),
+        ("DO", f"https://dx.doi.org/{each.doi}"),
+        ("L2", f"http://ovidsp.ovid.com/ovidweb.cgi?T=JS&PAGE=reference&D=medp&NEWS=N&AN={each.pmid}"),
+    ], end="ER  -  ") for each in records)  # fmt: skip
+
+
 def embase(records: list[Invented]) -> str:
-    """Embase.com's RIS, which has PubMed's number in C5."""
+    """Embase.com's RIS, which has PubMed's number in C5, and no database but Medline in some records."""
     return "".join(ris([
         ("TY", "JOUR"), ("M3", "Article"), ("Y1", each.year), ("VL", each.volume), ("IS", each.issue), ("SP",
         each.first),
         ("EP", each.last), ("T1", each.title.plain), ("JF", each.journal), ("JO", each.abbreviation), ("A1",
         bare(each)),
         ("AD", "T. Berg, University of the North"), ("KW", [*each.keywords]), ("N2", each.abstract.plain),
-        ("SN", "2325-0000"), ("C5", each.pmid), ("DB", "Embase"), ("DB", "Medline"), ("LA", each.language[0]),
+        ("SN", "2325-0000"), ("C5", each.pmid), ("DB", ["Embase", "Medline"] if each.number % 3 else "Medline"),
+        ("M1", "(Berg T., tor@north.example) University of the North"), ("LA", each.language[0]),
+        ("LK", f"https://resolver.example/link?sid=EMBASE&id=doi:{each.doi}&atitle=Erratum+DOI%3A+10.5555%2Fother%29"),
         ("U2", f"L{2_000_000_000 + each.number}"), ("DO", each.doi),
         ("UR", f"https://www.embase.com/search/results?subaction=viewrecord&id=L{each.number}&from=export"),
     ]) for each in records)  # fmt: skip
 
 
+def cochrane_head(place: int, records: list[Invented]) -> str:
+    return (
+        f"Record #{place} of {len(records)}\nProvider: John Wiley & Sons, Ltd.\n"
+        'Content: text/plain; charset="UTF-8"\n\n'
+    )
+
+
+def cochrane_endnote(records: list[Invented]) -> str:
+    """The Cochrane Library's RIS (EndNote), in which every hyphen is U+2010."""
+    return "".join(cochrane_head(place, records) + ris([
+        ("TY", "JOUR"), ("AN", f"CN-{each.number:08}"), ("AU", bare(each)),
+        ("TI", each.title.html.replace("-", "\u2010")), ("JA", each.journal), ("PY", each.year), ("VL", each.volume),
+        ("IS", each.issue), ("CC", "HS-HEAT"), ("SP", f"{each.first}\u2010{each.last}"),
+        ("C3", f"PUBMED {each.pmid},EMBASE {600_000_000 + each.number}"), ("M3", "Journal article"),
+        ("KW", [f"*{each.keywords[0]}", *each.keywords[1:]]), ("DO", each.doi),
+        ("AB", each.abstract.html.replace("-", "\u2010")),
+        ("UR", f"https://www.cochranelibrary.com/central/doi/10.1002/central/CN-{each.number:08}/full"),
+    ], gap="  -  ", end="ER  -  ") + "\n" for place, each in enumerate(records, 1))  # fmt: skip
+
+
 def cochrane(records: list[Invented]) -> str:
-    total = len(records)
     return "".join(
-        f'Record #{place} of {total}\nProvider: John Wiley & Sons, Ltd\nContent: text/plain; charset="UTF-8"\n\n'
+        cochrane_head(place, records)
         + ris([
             ("TY", "JOUR"), ("AN", f"CN-{each.number:08}"), ("TI", each.title.html), ("AU", bare(each)),
             ("SO", each.journal), ("YR", each.year), ("VL", each.volume), ("NO", each.issue),
@@ -294,13 +335,20 @@ def proquest(records: list[Invented]) -> str:
     ]) for each in records)  # fmt: skip
 
 
+EBSCO_NOTICE = (
+    "Copyright of Journal of Cold Houses is the property of North Press and may not be copied. "
+    "(Copyright applies to all Abstracts.)"
+)
+
+
 def ebsco(records: list[Invented]) -> str:
     return "".join(ris([
         ("TY", "JOUR"), ("ID", each.number), ("T1", each.title.html + "."), ("AU", full(each)), ("JO", each.journal),
         ("JF", each.journal), ("JA", each.abbreviation), ("Y1", f"{each.year}/05/12/"), ("VL", each.volume),
         ("IS", each.issue), ("SP", each.first), ("EP", each.last), ("CY", "Oslo"), ("PB", "North Press"), ("SN",
         "2325-0000"),
-        ("AD", "University of the North"), ("N2", each.abstract.html), ("KW", [*each.keywords]),
+        ("AD", "University of the North"), ("AB", [f"{each.abstract.html} [ABSTRACT FROM AUTHOR]", EBSCO_NOTICE]),
+        ("KW", [*each.keywords]),
         ("N1", f"Accession Number: {each.number}. Language: {each.language[0]}. Entry Date: 20200512. Type: Article. "
                f"PMID: NLM{each.pmid}."), ("L3", each.doi),
         ("UR", f"https://search.ebscohost.com/login.aspx?direct=true&db=cin20&AN={each.number}&site=ehost-live"),
@@ -329,6 +377,31 @@ def zotero_ris(records: list[Invented]) -> str:
         ("UR", f"https://cold.example/{each.number}"), ("Y2", "2024/06/25/12:00:00"), ("KW", [*each.keywords]),
         ("N1", [f"PMID: {each.pmid}\nPMCID: PMC77{each.number}", "<p>Read <b>twice</b>.</p>\n<p>Ask Tor.</p>"]),
     ]) for each in records)  # fmt: skip
+
+
+def dimensions_ris(records: list[Invented]) -> str:
+    return "\n" + "".join(ris([
+        ("TY", "JOUR"), ("AN", f"pub.10{each.number}"), ("TI", each.title.plain), ("AU", full(each)),
+        ("PY", each.year), ("JO", each.journal), ("VL", each.volume), ("IS", each.issue), ("SP", each.first),
+        ("EP", each.last), ("DO", each.doi),
+        ("UR", f"https://app.dimensions.ai/details/publication/pub.10{each.number}"),
+        ("U1", [f"{each.pmid} [PMID]", f"PMC77{each.number} [PMCID]"]), ("Y2", "2024/08/09"),
+        ("AB", "\n".join(each.abstract.plain.split(" RESULTS"))),
+    ]).replace("\n:", "\nRESULTS:") for each in records)  # fmt: skip
+
+
+def rayyan_ris(records: list[Invented]) -> str:
+    """Rayyan's RIS, in which tags that it does not know follow in the line of the one before."""
+    return "".join(ris([
+        ("TY", "JOUR"), ("AN", f"rayyan-{each.number}"), ("TI", each.title.plain), ("Y1", each.year),
+        ("T2", each.journal), ("SN", '["2325-0000", "2325-0001"]'), ("VL", each.volume), ("IS", each.issue),
+        ("SP", f"{each.first}-{each.last}"), ("AU", short(each)),
+        ("UR", f"https://www.embase.com/search/results?id=L{each.number}&from=export     U2  - L{each.number}"),
+        ("LA", each.language[0]), ("KW", [*each.keywords]), ("AB", each.abstract.plain),
+        ("N1", 'RAYYAN-INCLUSION: {"Tor"=>"Included"}'),
+        ("DO", f"{each.doi}     LK  - https://resolver.example/link?id=doi:{each.doi.replace('/', '%2F')}"
+               "&atitle=Erratum%3A+Heat+DOI%3A+10.5555%2Fother%29&stitle=Acta+Therm"),
+    ], end="ER  -") for each in records)  # fmt: skip
 
 
 def mendeley(records: list[Invented]) -> str:
@@ -564,6 +637,36 @@ def scopus_row(each: Invented) -> dict[str, object]:
     }  # fmt: skip
 
 
+def cochrane_row(each: Invented) -> dict[str, object]:
+    return {
+        "CENTRAL ID": f"CN-{each.number:08}", "Author(s)": "; ".join(bare(each)),
+        "Title": each.title.html.replace("-", "\u2010"), "Source": each.journal, "Year": each.year,
+        "Abstract": each.abstract.html.replace("-", "\u2010"), "Volume": each.volume, "Issue": each.issue,
+        "Pages": f"{each.first}\u2010{each.last}",
+        "Database Name": "Cochrane Central Register of Controlled Trials (CENTRAL)", "PubMed ID": f"PUBMED {each.pmid}",
+        "Embase ID": f"EMBASE {600_000_000 + each.number}", "CTgov ID": "", "CINAHL ID": "", "ICTRP ID": "",
+        "Publication Type": "Journal article", "Keywords": "; ".join([f"*{each.keywords[0]}", *each.keywords[1:]]),
+        "DOI": each.doi, "URL": f"https://www.cochranelibrary.com/central/doi/10.1002/central/CN-{each.number:08}/full",
+        "Cochrane Review Group Code": "HS-HEAT",
+    }  # fmt: skip
+
+
+def embase_row(each: Invented) -> dict[str, object]:
+    return {
+        "Title": each.title.plain, "Original Title": "", "Author Names": ", ".join(dotted(each)),
+        "Source": f"{each.journal} ({each.year}) 15:1 ({each.first}-{each.last}). Date of Publication: 1 Dec 2024",
+        "Source title": each.journal, "Publication Year": each.year, "Volume": each.volume, "Issue": each.issue,
+        "First Page": each.first, "Last Page": each.last, "Date of Publication": "1 Dec 2024",
+        "Abstract": each.abstract.plain, "Author Keywords": "",
+        "Emtree Medical Index Terms (Major Focus)": ", ".join(each.keywords[:1]),
+        "Emtree Medical Index Terms": ", ".join(each.keywords[1:]), "Article Language": each.language[0],
+        "Embase Accession ID": "", "Medline PMID": each.pmid, "PUI": f"L{each.number}", "DOI": each.doi,
+        "Full Text Link": f"http://dx.doi.org/{each.doi}",
+        "Embase Link": f"https://www.embase.com/search/results?id=L{each.number}&from=export",
+        "Open URL Link": f"https://resolver.example/link?id=doi:{each.doi}&atitle=Erratum+DOI%3A+10.5555%2Fother%29",
+    }  # fmt: skip
+
+
 def dimensions_row(each: Invented) -> dict[str, object]:
     return {
         "Rank": each.number, "Publication ID": f"pub.10{each.number}", "DOI": each.doi, "PMID": each.pmid, "PMCID": "",
@@ -668,10 +771,20 @@ SOURCES: dict[str, ReferenceSource] = {
     "Ovid MEDLINE, RIS": ReferenceSource(
         "medline.ris", ovid_medline, "ris", "MEDLINE", dotted, skipped=lambda n: 2 * n
     ),
+    "Ovid MEDLINE without database, RIS": ReferenceSource("medline.ris", ovid_without_database, "ris", "MEDLINE"),
     "Embase.com, RIS": ReferenceSource("records.ris", embase, "ris", "Embase", bare),
     "Cochrane, RIS": ReferenceSource(
         "citation-export.ris",
         cochrane,
+        "ris",
+        "Cochrane Library",
+        bare,
+        lacks=lacks("language"),
+        skipped=lambda n: 3 * n,
+    ),
+    "Cochrane, RIS (EndNote)": ReferenceSource(
+        "citation-export.ris",
+        cochrane_endnote,
         "ris",
         "Cochrane Library",
         bare,
@@ -692,6 +805,10 @@ SOURCES: dict[str, ReferenceSource] = {
     "EBSCO, RIS": ReferenceSource("delivery.ris", ebsco, "ris", "CINAHL", title_end="."),
     "EndNote, RIS": ReferenceSource("endnote.ris", endnote_ris, "ris", "PubMed"),
     "Zotero, RIS": ReferenceSource("zotero.ris", zotero_ris, "ris", ""),
+    "Dimensions, RIS": ReferenceSource(
+        "dimensions.ris", dimensions_ris, "ris", "Dimensions", lacks=lacks("language", "keywords")
+    ),
+    "Rayyan, RIS": ReferenceSource("articles.ris", rayyan_ris, "ris", "Embase", short, lacks=lacks("pmid")),
     "Mendeley, RIS": ReferenceSource("mendeley.ris", mendeley, "ris", "", lacks=lacks("pmid")),
     "JabRef, RIS": ReferenceSource("jabref.ris", jabref_ris, "ris", "", lacks=lacks("pmid")),
     "Web of Science, ciw": ReferenceSource(
@@ -707,6 +824,12 @@ SOURCES: dict[str, ReferenceSource] = {
     "Rayyan, CSV": ReferenceSource("articles.csv", table(rayyan_row), "table", ""),
     "Covidence, CSV": ReferenceSource(
         "review.csv", table(covidence_row), "table", "", short, lacks=lacks("pmid", "language")
+    ),
+    "Cochrane, CSV": ReferenceSource(
+        "citation-export.csv", table(cochrane_row), "table", "Cochrane Library", bare, lacks=lacks("language")
+    ),
+    "Embase.com, CSV": ReferenceSource(
+        "records.csv", table(embase_row, '"SEARCH QUERY","attic:ti"\n-------------\n\n'), "table", "Embase", dotted
     ),
     "Scopus, CSV": ReferenceSource("scopus.csv", table(scopus_row, "\ufeff"), "table", "Scopus"),
     "Dimensions, CSV": ReferenceSource(

@@ -8,8 +8,31 @@ from typing import Any
 import pytest
 
 from collection.core.errors import FormatError, FormatWarning
-from collection.formats import kinds, read_documents, read_index, read_labels, read_qrels, read_run, read_topics
-from collection.formats.kinds import DOCUMENTS, LABELS, QRELS, RUN, TOPICS, KnownIds
+from collection.formats import (
+    kinds,
+    read_answers,
+    read_documents,
+    read_index,
+    read_labels,
+    read_nugget_assignments,
+    read_nuggets,
+    read_qrels,
+    read_run,
+    read_support,
+    read_topics,
+)
+from collection.formats.kinds import (
+    ANSWERS,
+    DOCUMENTS,
+    LABELS,
+    NUGGET_ASSIGNMENTS,
+    NUGGETS,
+    QRELS,
+    RUN,
+    SUPPORT,
+    TOPICS,
+    KnownIds,
+)
 from tests.helpers import run
 
 Q = "1 0 d1 1\n1 0 d2 0\n2 0 d3 1\n"
@@ -55,8 +78,34 @@ FILES = {
         "d.csv": "doc_id,title,text\nx1,Heat,about\n",
         "d.ris": "TY  - JOUR\nTI  - Heat\nER  - \n",
     },
+    ANSWERS: {
+        "rag.jsonl": '{"run_id": "a", "topic_id": "1", "topic": "heat", "references": ["d1"], '
+        '"answer": [{"text": "Warm.", "citations": [0]}]}\n',
+        "ragtime.jsonl": '{"metadata": {"run_id": "a", "topic_id": "1"}, '
+        '"responses": [{"text": "Warm.", "citations": {"d1": 0.5}}]}\n',
+        "a.csv": "run,topic,sentence,citations\na,1,Heat pumps are good.,d1 d2\n",
+    },
+    NUGGETS: {
+        "n.jsonl": '{"query": "heat", "qid": "1", "nuggets": [{"text": "Warm.", "importance": "vital"}]}\n',
+        "rubrics.jsonl": '{"qid": "1", "rubrics": [{"criterion": "Warm.", "weight": 2.5}]}\n',
+        "bank.json": '{"query_id": "1", "title_query": "heat", "nugget_bank": {"Why?": {"question": "Why?"}}}',
+        "n.tsv": "topic\tnugget\ttext\timportance\n1\tn1\tHeat pumps warm houses.\tvital\n",
+    },
+    NUGGET_ASSIGNMENTS: {
+        "na.jsonl": '{"query": "heat", "qid": "1", "run_id": "a", "answer_text": "Warm.", '
+        '"nuggets": [{"text": "Warm.", "importance": "vital", "assignment": "support"}]}\n',
+    },
+    SUPPORT: {
+        "s.jsonl": '{"topic_id": "1", "run_id": "a", "sentences": [{"sentenceID": 0, "text": NaN, '
+        '"citations": [{"citationID": 0, "reference": "d1", "support": "2"}]}]}\n',
+        "s.csv": "run,topic,sentence,doc_id,support\na,1,0,d1,2\na,1,1,d1,0\n",
+    },
 }
-READERS: dict[str, Any] = {QRELS: read_qrels, RUN: read_run, LABELS: read_labels, TOPICS: read_topics}
+READERS: dict[str, Any] = {
+    QRELS: read_qrels, RUN: read_run, LABELS: read_labels, TOPICS: read_topics, NUGGETS: read_nuggets,
+    ANSWERS: lambda path: read_answers(path).answers, SUPPORT: lambda path: read_support(path).answers,
+    NUGGET_ASSIGNMENTS: lambda path: read_nugget_assignments(path).answers,
+}  # fmt: skip
 FITTING = {  # pairs that a reader may take
     *((LABELS, QRELS, name) for name in FILES[QRELS] if not name.endswith(("txt", ".json")) and name != "q.tsv"),
     (LABELS, DOCUMENTS, "d.ris"),  # records of ASReview
@@ -81,6 +130,8 @@ def test_no_reader_takes_another_kind(tmp_path: Path, wanted: str, kind: str, na
             READERS[wanted](tmp_path / name)
         except FormatError as error:
             refusals.append(f"{error}" if error.hint else "no remedy")
+    if kind in READERS and {wanted, kind} & {ANSWERS, NUGGETS, NUGGET_ASSIGNMENTS, SUPPORT}:
+        assert any(f"looks like {kind}" in said for said in refusals), refusals
     assert any("looks like" in said or ";" in said for said in [*refusals, *(str(each.message) for each in caught)])
 
 

@@ -48,7 +48,8 @@ def test_each_field_of_each_source_is_read_right(tmp_path: Path, name: str) -> N
         assert (again.title, again.text, again.metadata) == (reference.title, reference.text, reference.metadata)
         assert f"10.5555/cold.{record.number}." in str(reference.fields)
     lines = source.skipped(len(records))
-    skipped = [int(match[1]) for note in notes if (match := re.match(r"skipped (\d+) lines? of text outside", note))]
+    found_between = (re.search(r"(\d+) lines? of text between the", note) for note in notes)
+    skipped = [int(match[1]) for match in found_between if match]
     assert skipped == ([lines] if lines else [])
     guessed = formats.guess_database(source.form, (each.fields for each in found), formats.database_lines(path))
     assert guessed == source.database

@@ -17,7 +17,7 @@ from collection import formats, read_documents
 from collection.campaign import Campaign
 from collection.core.errors import FormatError
 from collection.core.records import Document, find_dois
-from collection.formats import endnote
+from collection.formats import endnote, kinds
 
 RECORDS: list[dict[str, Any]] = [
     {
@@ -214,8 +214,9 @@ def test_ids_are_the_same_in_every_form_and_each_once(tmp_path: Path) -> None:
 
 RIS = "TY  - JOUR\nTI  - Wings\nER  - \n"
 BAD: dict[str, tuple[str, str, int | None, str]] = {
-    "no end": ("a.ris", f"{RIS}{RIS[:-8]}", 4, "'ER  - ' at the end of the record, found the end of the file"),
-    "no end before the next": ("a.ris", f"{RIS[:-7]}{RIS}", 3, "'ER  - ' at the end of the record in line 1"),
+    "no end before the next, the type later": (
+        "a.ris", f"DB  - WoS\n{RIS[:-7]}DB  - WoS\n{RIS}", 5, "'ER  - ' at the end of the record in line 1"
+    ),
     "an HTML page": ("a.csv", "<!DOCTYPE html>\n<p>Not found", 1, "expected documents, found an HTML page; it may be"),
     "no BibTeX entry": ("a.bib", "@comment{x}\n", None, "a BibTeX entry such as '@article{key"),
     "a broken BibTeX entry": ("a.bib", "\n@article{a, title={Wings\n", 2, "a BibTeX entry such as '@article{key"),
@@ -256,9 +257,9 @@ IN_CIW = [("Attic losses", "Attics lose heat."), ("Cellars", "")]
 TYPE_LATER = "DB  - WoS\nTI  - Attic losses\nAB  - Attics\nlose heat.\nTY  - JOUR\nAU  - Berg\nER  -\n"
 ONE_BLANK = "TY - JOUR\nTI - Attic losses\nAB - Heat.\nER -\n"
 FORMS: dict[str, tuple[str, str, list[tuple[str, str]], str]] = {
-    "Ovid": ("a.ris", OVID, IN_OVID, "skipped 5 lines of text outside the RIS records"),
-    "Ovid, named txt": ("a.txt", OVID, IN_OVID, "skipped 5 lines of text outside the RIS records"),
-    "Cochrane": ("a.txt", COCHRANE, [("Attic losses", "Attics lose heat.")], "skipped 2 lines of text outside"),
+    "Ovid": ("a.ris", OVID, IN_OVID, "5 lines of text between the RIS records"),
+    "Ovid, named txt": ("a.txt", OVID, IN_OVID, "5 lines of text between the RIS records"),
+    "Cochrane": ("a.txt", COCHRANE, [("Attic losses", "Attics lose heat.")], "2 lines of text between"),
     "the type later": ("a.ris", TYPE_LATER, [("Attic losses", "Attics lose heat.")], ""),
     "no type": (
         "a.ris", "TI  - Attic losses\nAB  - Heat.\nER  -\n\nTI  - Cellars\nER  -\n",
@@ -268,7 +269,19 @@ FORMS: dict[str, tuple[str, str, list[tuple[str, str]], str]] = {
     "no blank after the hyphen": ("a.ris", "TY  -JOUR\nTI  -Attic losses\nER  -", [("Attic losses", "")], ""),
     "a text between": (
         "a.ris", "TY  - JOUR\nTI  - A\nER  - \nWings\nTY  - JOUR\nTI  - B\nER  - \n", [("A", ""), ("B", "")],
-        "skipped 1 line of text outside the RIS records",
+        "1 line of text between the RIS records, such as headings, belongs to no record",
+    ),
+    "no end": (
+        "a.ris", f"{RIS}{RIS[:-8]}", [("Wings", ""), ("Wings", "")],
+        "1 record has no 'ER  - ' at the end, the first in line 4, and the file may have been cut",
+    ),
+    "no end before the next": (
+        "a.ris", f"{RIS[:-7]}\n{RIS[:-7]}{RIS}", [("Wings", "")] * 3,
+        "2 records have no 'ER  - ' at the end, the first in line 1",
+    ),
+    "no end in Web of Science": (
+        "a.ciw", "FN Clarivate\nVR 1.0\nPT J\nTI Wings\nPT J\nTI Tails\nER\nEF\n", [("Wings", ""), ("Tails", "")],
+        "1 record has no 'ER' at the end, the first in line 3",
     ),
     "unknown tags": ("a.ris", "TY  - JOUR\nUK  - a\nZZ  - b\nTI  - A\nER  - \n", [("A", "")], ""),
     "Web of Science": ("a.ciw", CIW, IN_CIW, ""),
@@ -320,8 +333,8 @@ def test_fields_as_ovid_endnote_rayyan_and_embase_write_them(tmp_path: Path) -> 
         "TY  - JOUR\nTI  - A\nKW  - Heat\nHouses/*economics\n*Attic\nSP  - No\nEP  - Specified\nER  -\nNL  - Cold\n\n"
         "Link\n"
     )
-    with pytest.warns(UserWarning, match="skipped 2 lines"):
-        assert read(written(tmp_path, "a.ris", ris))[0].metadata == {"keywords": ["Heat", "Houses/*economics", "Attic"]}
+    with pytest.warns(UserWarning, match="2 lines of text between the RIS records"):
+        assert read(written(tmp_path, "a.ris", ris))[0].metadata == {"keywords": ["Heat", "Houses/economics", "Attic"]}
     table = (
         'Title,Author Names,Source,Abstract\nA,"Liu R., Adler D.G.",Cold Houses (2014) 3:3 (152-160). Date: 2014,Heat\n'
     )
@@ -334,7 +347,9 @@ def test_fields_as_ovid_endnote_rayyan_and_embase_write_them(tmp_path: Path) -> 
         "authors": ["Marx, Karl", "Berg, T."], "keywords": ["x", "y"]
     }  # fmt: skip
     scopus = "Scopus\nEXPORT DATE: 1 May\n\n@ARTICLE{B, title = {A}, url = {http://x.org/a{\\_}b}}\n"
-    with pytest.warns(UserWarning, match="skipped 2 lines of text outside the BibTeX entries"):
+    with pytest.warns(
+        UserWarning, match="2 lines of text between the BibTeX entries, such as comments, belong to no record"
+    ):
         assert read(written(tmp_path, "a.bib", scopus))[0].metadata == {"url": "http://x.org/a_b"}
     refer = "%T A\n%0 Journal Article\n%X One.\n\nTwo.\n%U http://x.org\n\n\n%T B\n%0 Journal Article\n"
     assert [(d.title, d.text) for d in read(written(tmp_path, "a.enl", refer))] == [("A", "One. Two."), ("B", "")]
@@ -369,7 +384,7 @@ def test_there_are_tables() -> None:
 
 def test_columns_that_are_not_understood_are_named(tmp_path: Path) -> None:
     path = written(tmp_path, "a.csv", "Title,Abstract,Volume,Screener,Reason\nWings,Flow,3,ann,x\n")
-    with pytest.warns(UserWarning, match="left out 2 unknown columns: Screener and Reason"):
+    with pytest.warns(UserWarning, match="kept 2 unknown columns without using them: Screener and Reason"):
         read(path)
 
 
@@ -661,6 +676,41 @@ def test_the_text_that_cochrane_exports(tmp_path: Path) -> None:
         },
     )  # fmt: skip
     assert (second.title, notes) == ("Cellars", [])
+    # Its heading and short lines look like lines of qrels.
+    short = "Record #1 of 2\nID: CN-01234567\nAU: Berg T\nTI: Falls\nSO: Gut\nYR: 2004\n\nRecord #2 of 2\nID: CN-2\n"
+    assert kinds.recognise(written(tmp_path, "short.txt", short + "TI: B\nYR: 2005\n"), kinds.DOCUMENTS) is None
+
+
+def test_titles_in_merged_cells_above_the_header_of_a_workbook(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for cells in (["Export of 2024"], ["About", "", "", "Text"], ["Title", "Authors", "Year", "Abstract", "DOI"]):
+        book.active.append(cells)
+    book.active.append(["Attics", "Berg T; Lund K", 2004, "Cold.", "10.5555/att.1"])
+    book.active.merge_cells("A1:E1")
+    book.active.merge_cells("A2:C2")
+    book.save(tmp_path / "export.xlsx")
+    (document,), notes = read_noting(tmp_path / "export.xlsx")
+    assert (document.doc_id, document.text, document.metadata["year"]) == ("10.5555/att.1", "Cold.", 2004)
+    assert notes == ["skipped 2 lines before the header"]
+
+
+def test_a_note_that_there_is_no_author_is_not_read_as_a_name(tmp_path: Path) -> None:
+    text = "Authors,Title,Year,EID\n[No author name available],Attics,2004,2-s2.0-1\n"
+    (document,) = read(written(tmp_path, "scopus.csv", text))
+    assert document.metadata == {"year": 2004}
+
+
+def test_rows_of_attachments_in_tables_of_zotero_are_skipped(tmp_path: Path) -> None:
+    text = "Key,Item Type,Author,Title\nA,journalArticle,Berg,Attics\nB,attachment,,PDF\nC,note,,\n"
+    (document,), notes = read_noting(written(tmp_path, "zotero.csv", text))
+    assert document.title == "Attics"
+    assert "skipped 2 rows of attachments and notes, the first in line 3" in notes
+
+
+def test_text_with_numbered_records_gets_a_hint_about_ovid(tmp_path: Path) -> None:
+    path = written(tmp_path, "ovid.txt", "<1>\nUnique Identifier\n  18456789\nTitle\n  Attics.\n")
+    with pytest.raises(FormatError, match="it may be text of Ovid or Embase; export the records as RIS"):
+        read(path)
 
 
 @pytest.mark.parametrize(
@@ -783,7 +833,7 @@ def test_embase_with_a_row_for_each_field(tmp_path: Path) -> None:
         },
     )  # fmt: skip
     assert (second.title, second.metadata) == ("Cellars", {"authors": ["Li B."]})
-    assert notes == ["left out 1 unknown column: EMBASE LINK"]
+    assert notes == ["kept 1 unknown column without using it: EMBASE LINK"]
 
 
 @pytest.mark.parametrize(
@@ -898,3 +948,28 @@ def test_a_library_of_endnote_in_one_line_may_be_long(tmp_path: Path, monkeypatc
     record = "<record><titles><title>Heat {}</title></titles></record>"
     text = "<xml><records>" + "".join(map(record.format, range(1500))) + "</records></xml>"
     assert [each.title for each in read(written(tmp_path, "a.xml", text))] == [f"Heat {n}" for n in range(1500)]
+
+
+@pytest.mark.parametrize(
+    ("form", "fields", "name", "expected"),
+    [
+        ("ris", {"KW": ["Heat [economics, *supply]", "Houses / *heating", "HLA-A*02"]}, "keywords",
+         ["Heat [economics, supply]", "Houses / heating", "HLA-A*02"]),
+        ("nbib", {"MH": ["Houses/*heating"]}, "keywords", ["Houses/heating"]),
+        ("ris", {"M1": ["Berg T. Cold. PubMed PMID: 7. https://doi.org/10.5555/other"]}, "pmid", None),
+        ("ris", {"N1": ["M1: Berg T. Cold. PMID: 7. M1: Lund K. Heat. PMID: 8."]}, "pmid", None),
+        ("ris", {"L2": ["http://europepmc.org/article/MED/33523284"]}, "pmid", "33523284"),
+        ("ris", {"C5": ["7"], "DB": ["Medline"], "UR": ["https://www.embase.com/search/results?id=L1"]}, "pmid", "7"),
+        ("ris", {"ID": ["2021-94054-001"], "UR": ["http://ovidsp.ovid.com/ovidweb.cgi?D=psyc19"]}, "pmid", None),
+    ],
+)  # fmt: skip
+def test_identifiers_and_keywords_of_real_exports(
+    form: str, fields: dict[str, list[str]], name: str, expected: object
+) -> None:
+    assert formats.to_reference({"TI": ["Heat"], **fields}, form).metadata.get(name) == expected
+
+
+def test_abstracts_without_what_databases_append() -> None:
+    for end in ("", " (PsycInfo Database Record (c) 2021 APA, all rights reserved)", " [ABSTRACT FROM AUTHOR]"):
+        assert formats.to_reference({"TI": ["Heat"], "AB": [f"Roofs leak.{end}"]}, "ris").text == "Roofs leak."
+    assert formats.to_reference({"TI": ["Heat"], "AB": ["NA"]}, "ris").text == ""

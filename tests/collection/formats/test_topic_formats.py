@@ -379,3 +379,50 @@ def test_a_topic_whose_title_is_its_id_is_no_header(tmp_path: Path) -> None:
     path = tmp_path / "topics.tsv"
     path.write_text("t1\tt1\n")  # T1 is the title in RIS
     assert read_topics(path)["title"].tolist() == ["t1"]
+
+
+# Topics of tracks with generated answers ---------------------------------------------------------------
+
+SUB_NARRATIVES = [{"text": "what lift is", "importance": "vital"}, {"text": "who found it", "importance": "okay"}]
+
+
+@pytest.mark.filterwarnings("ignore::collection.core.errors.FormatWarning")
+def test_narratives_with_sub_narratives(tmp_path: Path) -> None:
+    path = tmp_path / "narratives.json"
+    path.write_text(
+        json.dumps([{"id": "7", "narrative": "I want to fly.", "sub_narratives": SUB_NARRATIVES}], indent=1)
+    )
+    [topic] = read_topics(path).to_dict("records")
+    assert (topic["query_id"], topic["title"], topic["narrative"]) == ("7", "", "I want to fly.")
+    assert topic["fields"] == {"sub_narratives": SUB_NARRATIVES}
+
+
+def test_requests_for_reports_and_narrative_ids(tmp_path: Path) -> None:
+    path = tmp_path / "topics.jsonl"
+    request = {"request_id": "leaf", "title": "leaves", "problem_statement": "Why red?", "background": "For a child."}
+    path.write_text(json.dumps(request) + "\n" + json.dumps({"narrative_id": 8, "narrative": "I want to fly."}) + "\n")
+    assert read_topics(path).values.tolist() == [
+        ["leaf", "leaves", "Why red?", "For a child."], ["8", "", "", "I want to fly."],
+    ]  # fmt: skip
+
+
+@pytest.mark.shared
+@pytest.mark.filterwarnings("ignore::collection.core.errors.FormatWarning")
+@pytest.mark.parametrize(
+    ("name", "count", "column"),
+    [
+        ("topics/topics.rag24.test.txt", 301, "title"),
+        ("topics/topics.rag24.raggy-dev.txt", 120, "title"),
+        ("topics/topics.rag25.test.jsonl", 105, "title"),
+        ("topics/trec_rag_2026_queries.tsv", 119, "title"),
+        ("topics/trec25_narratives_sub_narratives.json.gz", 102, "narrative"),
+        ("format-samples/autojudge-kiddie-topics.jsonl", 5, "description"),
+    ],
+)
+def test_counts_of_real_topics(shared: Path, name: str, count: int, column: str) -> None:
+    found = read_topics(shared / "data" / "rag" / name)
+    assert len(found) == count
+    assert found[column].str.strip().str.len().gt(0).all()
+    assert not found[column].str.contains("\r").any()
+    if "sub_narratives" in name:
+        assert all(fields["sub_narratives"][0].keys() == {"text", "importance"} for fields in found["fields"])

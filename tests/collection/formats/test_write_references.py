@@ -13,9 +13,11 @@ import rispy
 from hypothesis import given, strategies as st
 
 from collection import formats
+from collection.core.characters import without_markup
 from collection.core.errors import FormatError, InputError
 from collection.core.records import Document
-from collection.formats import ExportedReference, Reference
+from collection.core.tokens import plain
+from collection.formats import Copy, ExportedReference, Reference, bibtex
 from tests.collection.formats.reference_sources import SOURCES, zotero_ris
 from tests.collection.formats.test_reference_sources import FIELDS, publications
 
@@ -241,6 +243,15 @@ def test_zotero_notes_keep_their_lines(tmp_path: Path) -> None:
     assert "N1  - <p>Read <b>twice</b>.</p>\n<p>Ask Tor.</p>\n" in (tmp_path / "out.ris").read_text()
 
 
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_tables_of_titles_alone_are_read_again(tmp_path: Path, ending: str) -> None:
+    source = tmp_path / "a.ris"
+    source.write_text("TY  - JOUR\nTI  - Attics\nER  - \n")
+    out = tmp_path / f"out.{ending}"
+    formats.write_references(exported(read(source), {"decision": "include"}), out)
+    assert [document.title for document in read(out)] == ["Attics"]
+
+
 def test_tables_do_not_repeat_authors_doi_and_database(tmp_path: Path) -> None:
     nbib, table, out = tmp_path / "a.nbib", tmp_path / "a.csv", tmp_path / "out.csv"
     nbib.write_text(
@@ -252,7 +263,92 @@ def test_tables_do_not_repeat_authors_doi_and_database(tmp_path: Path) -> None:
     with out.open() as file:
         first, second = csv.DictReader(file)
     assert list(first) == [
-        "title", "authors", "year", "journal", "doi", "pmid", "url", "database", "decision",
+        "title", "authors", "year", "journal", "doi", "pmid", "url", "abstract", "database", "decision",
     ]  # fmt: skip
     assert (first["authors"], first["doi"]) == ("Berg, Tor; Ek, Pia", "10.1000/x")
     assert second["database"] == "Scopus"
+
+
+NAMES = {"eng": "english", "ger": "german", "fre": "french", "spa": "spanish"} | {
+    "en": "english", "de": "german", "fr": "french", "es": "spanish",
+}  # fmt: skip
+"""Code of a language -> its name."""
+REWRITTEN = {
+    "ris": ("TY", "UR"), "nbib": ("AU", "PG", "LID", "AID"), "ciw": ("AU", "PT"),
+    "bibtex": ("author", "citation key", "entry type"),
+}  # fmt: skip
+"""Form -> fields that are written in another notation: types, abbreviated pages, short names of authors, and DOIs."""
+
+NOTATION = {"and", "https", "dx", "doi", "org", "pubmed"}
+
+
+def words(text: str, is_latex: bool) -> set[str]:
+    return {NAMES.get(word, word) for word in plain(without_markup(bibtex.decode(text) if is_latex else text)).split()}
+
+
+@pytest.mark.parametrize("ending", [".ris", ".bib", ".csv"])
+@pytest.mark.parametrize("name", SOURCES)
+def test_no_word_of_any_source_is_lost(tmp_path: Path, name: str, ending: str) -> None:
+    """Besides notices of copyright in abstracts, which readers leave out."""
+    missing = {}
+    for reference in from_source(tmp_path, name):
+        formats.write_references(exported([reference]), tmp_path / f"out{ending}")
+        written = words((tmp_path / f"out{ending}").read_text(), ending == ".bib")
+        for field, texts in reference.fields.items():
+            if field not in REWRITTEN.get(reference.form, ()):
+                wanted = words(
+                    " ".join(texts).split("[ABSTRACT FROM")[0].split("Copyright of")[0], reference.form == "bibtex"
+                )
+                if lost := wanted - written - NOTATION:
+                    missing[field] = texts, lost
+    assert not missing
+
+
+def test_types_of_a_work_and_the_month_stay_in_ris(tmp_path: Path) -> None:
+    (tmp_path / "in.nbib").write_text(
+        "PMID- 1\nTI  - Attics\nDP  - 2001 Mar\nPT  - Clinical Trial\nPT  - Journal Article\n"
+    )
+    formats.write_references(exported(read(tmp_path / "in.nbib")), tmp_path / "out.ris")
+    text = (tmp_path / "out.ris").read_text()
+    assert "M3  - Clinical Trial\nM3  - Journal Article\n" in text
+    assert "| DP: 2001 Mar\n" in text
+
+
+@pytest.mark.parametrize("ending", [".ris", ".bib", ".csv"])
+def test_stars_of_major_topics_stay(tmp_path: Path, ending: str) -> None:
+    (tmp_path / "in.nbib").write_text(
+        "PMID- 1\nTI  - Attics\nMH  - *Heating\nMH  - Housing/*standards\nMH  - Humans\nOT  - HLA-A*02\n"
+    )
+    formats.write_references(exported(read(tmp_path / "in.nbib")), tmp_path / f"out{ending}")
+    text = (tmp_path / f"out{ending}").read_text()
+    assert "*Heating" in text
+    assert "Housing/*standards" in text
+    assert text.count("Humans") == text.count("HLA-A*02") == 1
+
+
+def test_fields_of_copies_complete_a_record_and_name_their_source(tmp_path: Path) -> None:
+    fields = {"TY": ["JOUR"], "TI": ["Heat"], "DB": ["CENTRAL"]}
+    copies = [
+        Copy("PubMed", "nbib", {"TI": ["Heat"], "AB": ["Attics lose heat."], "IS": ["1234-5678"], "AD": ["Bergen"],
+                                "EIN": ["Heat. 2002;1:7"], "PT": ["Clinical Trial"]}),
+        Copy("Scopus", "table", {"Title": ["Heat"], "ISSN": ["8765-4321"], "Publisher": ["North"], "EID": ["2-s2"]}),
+    ]  # fmt: skip
+    document = formats.to_reference(fields, "ris")._replace(text="Attics lose heat.")
+    reference = ExportedReference(document, "ris", fields, {}, copies)
+    formats.write_references([reference], tmp_path / "out.ris")
+    assert (tmp_path / "out.ris").read_text().splitlines() == [
+        "TY  - JOUR", "TI  - Heat", "DB  - CENTRAL", "AB  - Attics lose heat.", "SN  - 1234-5678", "AD  - Bergen",
+        "PB  - North",
+        "N1  - Other fields of the copy in PubMed | type: Clinical Trial | EIN: Heat. 2002;1:7",
+        "N1  - Other fields of the copy in Scopus | accession number: 2-s2",
+        "N1  - fields from other copies: abstract: PubMed; issn: PubMed; affiliations: PubMed; publisher: Scopus",
+        "ER  - ", "",
+    ]  # fmt: skip
+    formats.write_references([reference], tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert (row["issn"], row["nbib EIN"], row["publisher"]) == ("1234-5678", "Heat. 2002;1:7", "North")
+    assert row["fields from other copies"].startswith("abstract: PubMed; issn: PubMed")
+    formats.write_references([reference], tmp_path / "out.bib")
+    entry = bibtexparser.parse_file(str(tmp_path / "out.bib")).entries[0]
+    assert (entry["issn"], entry["nbib-ein"]) == ("1234-5678", "Heat. 2002;1:7")

@@ -12,6 +12,9 @@ from collection.core.errors import InputError
 from collection.core.records import Run
 from collection.expected_judgements import Pairs, describe
 from collection.machine_labels import (
+    Budget,
+    Judge,
+    combine,
     correct,
     corrected_values,
     draw_priorities,
@@ -19,8 +22,10 @@ from collection.machine_labels import (
     judged_sample,
     pair_sizes,
     plan,
+    plan_budget,
     rank_weights,
 )
+from collection.machine_labels.combined_values import SCALE_ERROR, SHARED
 from collection.machine_labels.corrected_values import half_width, label_values
 from collection.machine_labels.estimated_values import estimate_values, require_measure
 from collection.machine_labels.human_sample import JudgedSample, expected_probabilities
@@ -115,14 +120,18 @@ def sample(pairs: Pairs, measure: Measure, count: int, seed: int) -> JudgedSampl
 
 
 @pytest.mark.slow
-def test_all_judged_gives_the_value_itself() -> None:
+@pytest.mark.parametrize("reversed_labels", [False, True])
+def test_all_judged_gives_the_value_itself(reversed_labels: bool) -> None:
     pairs, grades = world()
     measure = parse("nDCG@10")
     drawn = sample(pairs, measure, len(grades), 1)
-    found = correct(pairs, measure, np.zeros(len(grades)), drawn, grades[drawn.rows], LEVELS)
+    labels = 3 - grades if reversed_labels else np.zeros(len(grades))
+    found = correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS)
     truth = label_values(pairs, measure, grades, np.array(LEVELS)).mean(axis=1)
     assert found.values["corrected"].tolist() == pytest.approx(truth.tolist(), abs=1e-12)
     assert (found.values["high"] - found.values["low"]).tolist() == [0.0] * len(truth)
+    assert found.values["combined"].tolist() == pytest.approx(truth.tolist(), abs=1e-12)
+    assert found.values["combined_high"].tolist() == pytest.approx(truth.tolist(), abs=1e-6)
 
 
 @pytest.mark.slow
@@ -134,13 +143,18 @@ def test_intervals_hold_the_value_whatever_the_labels_are(kind: str) -> None:
     truth = label_values(pairs, measure, grades, np.array(LEVELS)).mean(axis=1)
     noise = np.random.default_rng(5).integers(-1, 2, len(grades))
     labels = {"near": np.clip(grades + noise, 0, 3), "reversed": 3 - grades, "none": np.full(len(grades), np.nan)}[kind]
-    held = []
+    held, combined, widths = [], [], []
     for seed in range(25):
         drawn = sample(pairs, measure, 100, seed)
         values = correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS).values
         held.append(((values["low"] <= truth) & (truth <= values["high"])).mean())
+        combined.append(((values["combined_low"] <= truth) & (truth <= values["combined_high"])).mean())
+        widths.append([(values[f"{each}high"] - values[f"{each}low"]).mean() for each in ("", "combined_")])
     # The values of one sample err together: three standard errors of a share of 95% in 25 samples are 13 points.
     assert np.mean(held) >= 0.82
+    assert np.mean(combined) >= 0.82
+    corrected, narrower = np.mean(widths, axis=0)
+    assert narrower < corrected
 
 
 def sparse_world(seed: int) -> tuple[Pairs, np.ndarray]:
@@ -182,6 +196,7 @@ def test_many_runs_need_little_memory() -> None:
     pairs, grades = world(topics=20, runs=100)
     measure = parse("nDCG@10")
     drawn = sample(pairs, measure, 500, 2)
+    correct(pairs, measure, grades, drawn, grades[drawn.rows], LEVELS)  # imports what it needs, which takes memory too
     tracemalloc.start()
     found = correct(pairs, measure, grades, drawn, grades[drawn.rows], LEVELS)
     peak = tracemalloc.get_traced_memory()[1]
@@ -197,7 +212,7 @@ def test_a_plan_does_not_depend_on_its_blocks(monkeypatch: pytest.MonkeyPatch) -
     measure = parse("nDCG@10")
     sizes = pair_sizes(rank_weights(measure, pairs.places))
     whole = plan(pairs, measure, grades, sizes, LEVELS, [30])
-    monkeypatch.setattr(corrected_values, "BLOCK", 7)
+    monkeypatch.setattr(corrected_values, "BLOCK", 70)  # read by blocks()
     assert plan(pairs, measure, grades, sizes, LEVELS, [30]).to_numpy() == pytest.approx(whole.to_numpy())
 
 
@@ -211,6 +226,53 @@ def test_good_labels_narrow_the_interval() -> None:
         for found in [correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS).values]
     ]
     assert widths[0] < 0.6 * widths[1]
+
+
+def test_a_second_label_set_narrows_the_interval() -> None:
+    """Two judges that err independently; the values by labels alone stay those of the first."""
+    pairs, grades = world(topics=30)
+    measure, rng = parse("nDCG@10"), np.random.default_rng(8)
+    sets = np.column_stack([np.where(rng.random(len(grades)) < 0.6, grades, rng.permutation(grades)) for _ in "ab"])
+    drawn = sample(pairs, measure, 200, 2)
+    one, both = (
+        correct(pairs, measure, labels, drawn, grades[drawn.rows], LEVELS).values for labels in (sets[:, 0], sets)
+    )
+    assert (both["high"] - both["low"]).mean() < 0.93 * (one["high"] - one["low"]).mean()
+    assert both["labels"].tolist() == one["labels"].tolist()
+
+
+def test_two_systems_are_combined_by_the_variances() -> None:
+    """The best linear unbiased prediction of one difference, worked out by hand."""
+    predicted, shifts = np.array([0.6, 0.4]), np.array([0.02, -0.01])
+    parts, unjudged = np.array([[0.02, 0.0], [0.0, 0.04]]), np.diag([1e-4, 2e-4])
+    sampling, own = 0.02**2 + 0.04**2, 3e-4
+    prior = own * (1 + SHARED) + (SCALE_ERROR * 0.2) ** 2
+    weight = prior / (prior + sampling)
+    found = combine(predicted, shifts, parts, unjudged)
+    assert found.values[0] - found.values[1] == pytest.approx(0.2 + weight * 0.03)
+    assert found.values.mean() == pytest.approx(0.505)
+    # The error of the prediction is smaller than that of the correction alone, sqrt(sampling).
+    error = np.sqrt(np.square(found.parts[0] - found.parts[1]).sum())
+    assert error == pytest.approx(np.sqrt(prior * sampling / (prior + sampling)))
+    # Labels count by their differences on the scale of the predictions, half: here as predicted, or the opposite.
+    agreed, opposed = (
+        combine(predicted, shifts, parts, unjudged, np.array(labels)).values for labels in ([0.9, 0.3], [0.3, 0.9])
+    )
+    assert agreed.tolist() == pytest.approx(found.values.tolist())
+    assert 0 < opposed[0] - opposed[1] < 0.23
+    assert combine(predicted, shifts, parts, unjudged, np.full(2, np.nan)).values.tolist() == found.values.tolist()
+    alone = combine(predicted[:1], shifts[:1], parts[:1], unjudged[:1, :1])
+    assert alone.values.tolist() == pytest.approx([0.62])
+    assert half_width(alone.parts, 0.05) == pytest.approx(half_width(parts[:1], 0.05))
+
+
+def test_corrections_that_contradict_the_predictions_are_believed() -> None:
+    """With errors of the corrections far smaller than they are, predictions cannot be right: nothing is shrunk."""
+    rng = np.random.default_rng(3)
+    shifts = rng.normal(0, 0.1, 20)
+    basis = rng.normal(0, 1, (20, 200))
+    found = combine(np.full(20, 0.5), shifts, np.eye(20) * 1e-3, basis @ basis.T * 1e-8)
+    assert found.values - 0.5 == pytest.approx(shifts, abs=0.01)
 
 
 def test_too_few_judgements_are_refused() -> None:
@@ -317,3 +379,21 @@ def test_one_topic_has_no_test() -> None:
     drawn = sample(pairs, parse("P@10"), 30, 1)
     found = find_effects(correct(pairs, parse("P@10"), grades, drawn, grades[drawn.rows], LEVELS))
     assert found.decisions.empty
+
+
+def test_judges_are_compared_by_their_weight_and_not_by_the_grades_that_they_give() -> None:
+    """A lenient judge makes ideals larger; as good as a strict one, it buys the same."""
+    pairs, grades = world(topics=20)
+    measure, rng = parse("nDCG@10"), np.random.default_rng(2)
+    sizes = pair_sizes(rank_weights(measure, pairs.places))
+    strict = np.where(grades >= 2, grades, 0.0)
+    budget = Budget(hours=1.0, money=None, seconds=30.0)
+    judges = [Judge("strict", strict, 0.4, 0), Judge("lenient", np.minimum(strict + 1, 3), 0.4, 0)]
+    plan = plan_budget(pairs, measure, judges, sizes, LEVELS, budget).set_index("option")
+    assert plan.loc["lenient", "width"] == pytest.approx(plan.loc["strict", "width"], rel=0.05)
+    assert plan.loc["strict", "width"] < plan.loc["people alone", "width"]
+    noise = rng.permutation(grades)
+    judges = [Judge("a", strict, 0.5, 0), Judge("b", noise, 0.0, 0), Judge("c", np.full(len(grades), np.nan), 0.5, 0)]
+    plan = plan_budget(pairs, measure, judges, sizes, LEVELS, budget).set_index("option")
+    assert plan.loc["b", "width"] == pytest.approx(plan.loc["people alone", "width"], rel=0.02)
+    assert plan.loc["a + b + c", "width"] < plan.loc["a", "width"]

@@ -99,6 +99,45 @@ def test_the_prefix_scope_keeps_each_review_to_its_own_documents() -> None:
     assert made["A"].space.features.size == 2
 
 
+LABELS = frame("1 d0 3\n1 d3 0\n1 d6 1.5\n1 stranger 3\n3 d1 3", "query_id", "doc_id", "relevance")
+
+
+def test_labels_are_shares_of_the_highest_and_missing_for_other_documents() -> None:
+    case = case_of(labels=LABELS)
+    assert case.space.labels is not None
+    np.testing.assert_array_equal(case.space.labels, [1, *[np.nan] * 2, 0, *[np.nan] * 2, 0.5, np.nan])
+    assert case_of("2", labels=LABELS).space.labels is None
+    assert case.grades.tolist() == case_of().grades.tolist()  # labels are no grades
+    with pytest.raises(InputError, match="each pair once, found document 'd0' of topic '1' twice"):
+        case_of(labels=pd.concat([LABELS, LABELS.head(1)]))
+
+
+def test_labels_of_0_alone_say_nothing() -> None:
+    space = case_of(labels=LABELS.assign(relevance=0)).space
+    assert not space.label_prior.any()
+
+
+def test_strategies_without_labels_do_not_read_them() -> None:
+    names = ["loop", "loop-text", "loop-labels", "loop-text-labels"]
+    with_labels, without = (
+        simulate(cases(DOCUMENTS, TOPICS, QRELS, RUNS, labels=labels), strategies=names[: 4 if led else 2]).values
+        for led, labels in ((True, LABELS), (False, None))
+    )
+    timed = with_labels["measure"] == "seconds"
+    same = with_labels[with_labels["strategy"].isin(names[:2]) & ~timed].reset_index(drop=True)
+    pd.testing.assert_frame_equal(same, without[without["measure"] != "seconds"].reset_index(drop=True))
+    # The second topic has no labels, so its loop is the same as without.
+    by = with_labels[~timed & (with_labels["query_id"] == "2")].pivot(
+        index="measure", columns="strategy", values="value"
+    )
+    assert by["loop-labels"].tolist() == by["loop"].tolist()
+
+
+def test_loops_led_by_labels_need_some() -> None:
+    with pytest.raises(InputError, match="loop-labels needs labels of the topics, found none"):
+        simulate(cases(DOCUMENTS, TOPICS, QRELS, RUNS), strategies=["loop-labels"])
+
+
 # Orders
 
 
@@ -476,10 +515,20 @@ def test_the_command_prints_means(folder: Path) -> None:
     assert "loop" in result.stdout
 
 
+def test_the_command_replays_what_labels_would_have_saved(folder: Path) -> None:
+    rows = LABELS[LABELS["relevance"] % 1 == 0].astype({"relevance": "int64"}).itertuples(index=False)
+    (folder / "labels.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q, d, g in rows))
+    result = CliRunner().invoke(main, command(folder, "--labels", str(folder / "labels.txt")))
+    assert result.exit_code == 0, result.output
+    assert [line.split()[0] for line in result.stdout.splitlines()[2:]] == ["loop", "loop-labels"]
+    assert "labels order documents; recall counts the grades of the qrels alone" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (["--strategy", "depth"], "depth needs runs"),
+        (["--strategy", "loop-labels"], "loop-labels needs labels: add --labels"),
         (["--priors", "one"], "expected none, two numbers such as 1,1, or an existing file"),
         (["--batch", "7"], "batch: expected one of"),
         (["--strategy", "lop"], "did you mean 'loop'"),

@@ -41,7 +41,7 @@ def test_labels_are_never_changed(store: Store) -> None:
     made = store.machine_labels.create("gpt", "llm", {}, "2026-01-01")
     store.machine_labels.add(made.key, [LabelRow("1", "a", "graded", 1.0, "2026-01-01")])
     for statement in ("UPDATE machine_labels SET relevance = 0", "DELETE FROM machine_labels",
-                      "UPDATE label_sets SET name = 'x'"):  # fmt: skip
+                      "UPDATE label_sets SET settings = '{}'"):  # fmt: skip
         with pytest.raises(sqlite3.IntegrityError):
             store.connection.execute(statement)
     with pytest.raises(sqlite3.IntegrityError):

@@ -2,7 +2,7 @@
 
 /** @import { GradeScope, Kind, Pending, State, SyncRequest, Turn, Unit } from "../types.js" */
 
-import { contextOf, MOST_SENT, syncRequest } from "../outbox.js";
+import { contextOf, MOST_SENT, syncRequest, takeChanged } from "../outbox.js";
 import { changeHistory, countUnseen, keepUnits, lineUp, outstanding, savedEntry, takeRecent } from "../state.js";
 import { add, countOf, isDone, takeProgress, topicOf } from "./counts.js";
 import { takeOrder } from "./loop_order.js";
@@ -10,11 +10,13 @@ import { docOf, dropFromHistory, idOf, newPairs, pairUnit } from "./pairs.js";
 import {
   bringTo,
   changeTopic,
+  goAhead,
+  goBack,
   goWhereWorkIs,
   initialTopics,
   keepLast,
   nextUnfinished,
-  openTopic,
+  takeAhead,
   takeTopics,
 } from "./topics.js";
 
@@ -34,7 +36,8 @@ const MOST_FEEDBACK = 5;
 /** The number of documents to ask for; in the loop never 0, since each judgement may change the order. @param {State<GradeScope>} state */
 function wanted(state) {
   if (!state.mounted || state.scope.topic === null) return 0;
-  const unseen = countUnseen(state);
+  const ahead = state.scope.ahead.reduce((sum, { units }) => sum + units.length, 0);
+  const unseen = countUnseen(state) + (state.exhausted ? ahead : 0);
   const missing = Math.min(MOST_WANTED, FULL - unseen);
   if (state.scope.inLoop) return Math.max(1, missing);
   return unseen < LOW ? missing : 0;
@@ -49,8 +52,11 @@ function ask(state, want) {
   const tried = scope.tried.slice(-MOST_TRIED);
   const skips = scope.skips.slice(0, MOST_SENT);
   const alone = !Object.keys(tabs).length; // else the other tab's reservations are left to it
-  const body = { skips, query_id: scope.topic, alone, recent, tried, ...(scope.topic !== null && asking(state)) };
-  return syncRequest(state, "sync", want, nameOf, body, { visit: scope.visit, skips: skips.length });
+  const ahead = scope.ahead.length ? { ahead: scope.ahead.map(({ queryId }) => queryId) } : {};
+  const questions = scope.topic !== null && asking(state);
+  const body = { skips, query_id: scope.topic, alone, recent, tried, ...ahead, ...questions };
+  const { journey, visit } = scope;
+  return syncRequest(state, "sync", want, nameOf, body, { visit, journey, skips: skips.length });
 }
 
 /** @param {Unit} unit */
@@ -69,9 +75,11 @@ function takeSync(turn, request, answer) {
   const surplus = takeSurplus(turn, batch, answer.surplus ?? []);
   takeProgress(state, batch, answer, surplus);
   if (answer.feedback?.length) scope.feedback = answer.feedback.slice(-MOST_FEEDBACK);
+  takeAhead(turn, request.context, answer, judged);
   // The topic may have been changed while this was under way; without one, or at the end, only decisions were sent.
   if (visit !== scope.visit || body.query_id === null || body.leave) return true;
   if (answer.query_id !== body.query_id) return false;
+  takeChanged(turn, answer);
   if (body.recent) takeRecent(turn, answer.recent.map(recentEntry));
   scope.inLoop = Array.isArray(answer.order);
   if (scope.inLoop) takeOrder(turn, answer, judged, batch.length > 0);
@@ -135,7 +143,7 @@ export const grade = {
   // Only the server knows whether a document that was found by searching is in the pool.
   delta: ({ scope }, { taken, queryId }) => (taken && topicOf(scope, queryId)?.pool !== null ? 0 : 1),
   back(turn, { unit, decision }) {
-    if (decision.query_id !== turn.state.scope.topic) openTopic(turn, decision.query_id);
+    if (decision.query_id !== turn.state.scope.topic) goBack(turn, decision.query_id);
     return { unit, delta: -grade.delta(turn.state, unit, null) };
   },
   isOnly(state) {
@@ -147,6 +155,7 @@ export const grade = {
   skip({ state }, unit) {
     state.scope.skips = [...state.scope.skips, { query_id: unit.queryId, doc_id: docOf(unit).doc_id }];
   },
+  arrange: goAhead,
   isBlocked: (state) => state.exhausted && !isDone(state, topicOf(state.scope, state.scope.topic)),
   again({ state }) {
     state.scope.tried = [];

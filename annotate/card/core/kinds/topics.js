@@ -1,10 +1,12 @@
 // Topics of the card for grades: the open one, and when another one is opened.
 
 /** @import { TopicsAnswer } from "../../wire.d.ts" */
-/** @import { Doc, GradeScope, Stored, LoopScope, State, Topic, TopicScope, Turn } from "../types.js" */
+/** @import { Ahead, Doc, GradeScope, Stored, LoopScope, State, SyncContext, Topic, TopicScope, Turn } from "../types.js" */
 
+import { NO_VERSION, outstanding } from "../state.js";
 import { isDone, topicOf } from "./counts.js";
 import { NO_LOOP } from "./loop_order.js";
+import { dropFromHistory, idOf, pairUnit } from "./pairs.js";
 
 /** Values that are unknown for a topic that was just opened. */
 const UNKNOWN = { nextTopic: null, budget: "", acrossTopics: false, chosen: false, why: null, ...NO_LOOP };
@@ -24,6 +26,8 @@ export const initialTopics = ({ topic = null, last = null }) => ({
   recounts: false,
   all: null,
   apart: {},
+  ahead: [],
+  journey: 0,
 });
 
 /**
@@ -49,8 +53,10 @@ export function openTopic(turn, queryId) {
   const taken = state.units.filter((unit) => unit.taken); // what was searched for is there when the topic is again
   const all = scope.topic === null || !taken.length ? scope.apart : { ...scope.apart, [scope.topic]: taken };
   const { [queryId]: waiting = [], ...apart } = all;
-  Object.assign(scope, { ...UNKNOWN, apart, topic: queryId, visit: scope.visit + 1 });
-  Object.assign(state, { units: waiting, exhausted: false, look: null, wantsRecent: true });
+  const { journey, visit } = scope;
+  Object.assign(scope, { ...UNKNOWN, apart, ahead: [], topic: queryId, visit: visit + 1, journey: journey + 1 });
+  const version = waiting.length ? NO_VERSION : state.version;
+  Object.assign(state, { units: waiting, version, exhausted: false, look: null, wantsRecent: true });
   turn.timer("look", null);
   turn.store("topic", queryId);
 }
@@ -89,7 +95,11 @@ export function keepLast(turn, queryId) {
 }
 
 /** @param {Turn<GradeScope>} turn @param {TopicsAnswer} answer */
-export function takeTopics(turn, { topics, last: newest, work }) {
+export function takeTopics(turn, { topics: sent, questions = [], last: newest, work }) {
+  const topics = sent.map((topic) => {
+    const description = topic.asks === undefined ? undefined : questions[topic.asks];
+    return description === undefined ? topic : { ...topic, description };
+  });
   const { state } = turn;
   const { scope } = state;
   const { recounts } = scope;
@@ -114,11 +124,13 @@ export function takeTopics(turn, { topics, last: newest, work }) {
 /**
  * If the open topic has no document for the annotator, opens another topic that has one, with a notice; if topics change
  * often, the notice is only the topic's name. The open topic stays if the annotator chose it or has finished it. If it is
- * finished and no topic has a document, fetches the counts again: others or a stopping rule may have changed them.
+ * finished and no topic has a document, fetches the counts again: others or a stopping rule may have changed them. Topics
+ * that are sentences follow each other at once.
  *
  * @param {Turn<GradeScope>} turn @param {any} answer
  */
-export function goWhereWorkIs(turn, { documents, next, budget = "", across_topics: acrossTopics = false }) {
+export function goWhereWorkIs(turn, answer) {
+  const { documents, next, budget = "", across_topics: acrossTopics = false, goes_on: goesOn = false } = answer;
   const { state } = turn;
   const { scope } = state;
   if (documents.some((/** @type {Doc} */ doc) => !doc.qualification)) scope.inQualification = false;
@@ -127,8 +139,75 @@ export function goWhereWorkIs(turn, { documents, next, budget = "", across_topic
   Object.assign(scope, { nextTopic: next ?? null, budget, acrossTopics });
   const done = isDone(state, topicOf(scope, scope.topic));
   if (next === null && idle && done && !documents.length) Object.assign(scope, { topicsDue: true, recounts: true });
-  if (!next || !idle || scope.chosen || (done && !scope.inQualification)) return;
+  if (!next || !idle || scope.chosen || (done && !scope.inQualification && !goesOn)) return;
   scope.tried = [...scope.tried, scope.topic ?? ""];
-  if (acrossTopics) bringTo(turn, next, "other-topic", { title: topicOf(scope, next)?.title || next });
+  if (goesOn && topicOf(scope, next)) goOn(turn, next);
+  else if (acrossTopics) bringTo(turn, next, "other-topic", { title: topicOf(scope, next)?.title || next });
   else bringTo(turn, next, "next-topic", { words: budget, ...(done && { done }) });
+}
+
+/** The answer that a sentence is in, by the ids of the task of support. @param {string | null} queryId */
+const answerOf = (queryId) => queryId?.replace(/\.s\d+$/, "");
+
+/**
+ * Opens the next answer or sentence, with what was loaded ahead of it; that of another answer waits for a key.
+ *
+ * @param {Turn<GradeScope>} turn @param {string} queryId
+ */
+function goOn(turn, queryId) {
+  const { state } = turn;
+  const { ahead, journey } = state.scope;
+  const at = ahead.findIndex((each) => each.queryId === queryId);
+  const isSame = answerOf(state.entered) === answerOf(queryId);
+  const { wantsRecent } = state;
+  openTopic(turn, queryId);
+  if (isSame) Object.assign(state, { entered: queryId, wantsRecent }); // the history has the rest of the answer
+  const next = ahead[at];
+  if (!next) return;
+  const decided = [...state.history, ...outstanding(state)].map(({ decision }) => decision);
+  const undone = outstanding(state).filter(({ decision }) => decision.kind === "undone");
+  const done = new Set(decided.map(idOf));
+  for (const { decision } of undone) done.delete(idOf(decision));
+  const held = new Set(state.units.map(({ id }) => id));
+  state.units = [...state.units, ...next.units.filter(({ id }) => !held.has(id) && !done.has(id))];
+  state.exhausted = next.all;
+  Object.assign(state.scope, { ahead: ahead.slice(at + 1), journey });
+}
+
+/** Goes on to what was loaded ahead when nothing is left of the open topic, unless the annotator chose that. @param {Turn<GradeScope>} turn */
+export function goAhead(turn) {
+  const { state } = turn;
+  const { scope } = state;
+  const isOver = () => state.exhausted || isDone(state, topicOf(scope, scope.topic));
+  while (scope.ahead[0] && !state.units.length && !state.look && !scope.chosen && isOver())
+    goOn(turn, scope.ahead[0].queryId);
+}
+
+/** Goes back to a topic whose decision was undone; what was open comes next again. @param {Turn<GradeScope>} turn @param {string} queryId */
+export function goBack(turn, queryId) {
+  const { state } = turn;
+  const { ahead, journey, topic } = state.scope;
+  const units = state.units.filter((unit) => !unit.taken);
+  const left = topic === null || !units.length ? [] : [{ queryId: topic, units, all: state.exhausted }];
+  openTopic(turn, queryId);
+  if (!ahead.length) return;
+  Object.assign(state.scope, { ahead: [...left, ...ahead].filter((each) => each.queryId !== queryId), journey });
+}
+
+/**
+ * Takes documents of the topics that come next, unless the annotator has gone elsewhere.
+ *
+ * @param {Turn<GradeScope>} turn @param {SyncContext} context @param {any} answer @param {Set<string>} judged
+ */
+export function takeAhead(turn, { journey }, answer, judged) {
+  const { scope } = turn.state;
+  if (!answer.ahead || journey !== scope.journey) return;
+  if (answer.changed) scope.ahead = [];
+  for (const { query_id: queryId, documents, all } of answer.ahead) {
+    if (queryId === scope.topic || scope.ahead.some((each) => each.queryId === queryId)) continue;
+    const loaded = documents.map((/** @type {Doc} */ each) => pairUnit(queryId, each));
+    const units = loaded.filter((/** @type {Ahead["units"][number]} */ { id }) => !judged.has(id));
+    dropFromHistory(turn, units);
+    scope.ahead = [...scope.ahead, { queryId, units, all }];
+  }
 }

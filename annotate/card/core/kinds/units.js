@@ -2,7 +2,7 @@
 
 /** @import { Decision, Kind, State, SyncRequest, Turn, Unit, UnitScope } from "../types.js" */
 
-import { contextOf, syncRequest } from "../outbox.js";
+import { contextOf, syncRequest, takeChanged } from "../outbox.js";
 import {
   changeHistory,
   countUnseen,
@@ -86,6 +86,7 @@ export function unitKind(own) {
       return true;
     }
     if (/** @type {{ leave: boolean }} */ (request.body).leave) return true; // it was sent at the end
+    takeChanged(turn, answer);
     const closed = new Set(answer.closed); // decided elsewhere meanwhile; what is on screen stays there
     const busy = new Set(outstanding(state).map(({ decision }) => own.unitId(decision)));
     keepUnits(turn, (unit) => unit === shown || !closed.has(unit.id) || busy.has(unit.id));
@@ -130,7 +131,7 @@ export function unitKind(own) {
   /** @type {Kind<UnitScope>} */
   const kind = {
     marks: { note: null },
-    scope: () => ({ progress: null, task: name, filter: undefined }),
+    scope: () => ({ progress: null, task: name, filter: undefined, follows: false }),
     delta: () => 1,
     back: (_, { unit }) => ({ unit, delta: -1 }),
     ...own,
@@ -175,9 +176,10 @@ export function unitKind(own) {
     last: (state) => ask(state, 0),
     fetch: (decision) => ({ route: `${name}/unit`, body: { unit: own.unitId(decision) } }),
     fetched: (answer, decision) => ({ unit: own.take(answer), decision }),
-    mount(turn, { fresh, requested, filter }) {
+    mount(turn, { fresh, requested, filter, follows = false }) {
       const { state } = turn;
       const { scope } = state;
+      scope.follows = follows;
       if (JSON.stringify(filter) !== JSON.stringify(scope.filter)) {
         // the units were chosen by the former one
         scope.filter = filter;

@@ -129,7 +129,7 @@ export function documentPart(view, drawn) {
     panels: { picture: { beside: true, isOfUnit: true } },
     render(item, turned) {
       const doc = item?.unit.documents[0];
-      if (turned && scroller.scrollTop) scroller.scrollTop = 0; // before the new text, while the layout is still valid
+      if (turned && scroller.scrollTop && !(doc && drawn.isInAnswer(doc))) scroller.scrollTop = 0; // before the new text, while the layout is still valid
       view.setHidden("document", !doc);
       if (!doc) return;
       const opened = isFolded(doc) ? reading().opened : null;

@@ -8,7 +8,7 @@ import { cut, forward, isMadeId, languageOf, make, setHidden } from "../frame/no
 import { count } from "../frame/phrases.js";
 import { drawNoPdf, drawPdfLink } from "./pdf.js";
 import { drawPictures } from "./pictures.js";
-import { countFirst, piecesOf } from "./places.js";
+import { countFirst, piecesOf, Ruler } from "./places.js";
 import { Segment, textNodes } from "./text.js";
 
 /** @typedef {Record<"chips" | "pictures" | "text" | "missing", HTMLElement> & Partial<Record<"title" | "docId", HTMLElement>>} DocumentNodes */
@@ -26,8 +26,12 @@ export class DrawnDocument {
     this.segments = [];
     /** @type {Segment[]} */
     this.title = [];
+    /** Whether the numbers of an answer's sentences are buttons that mark them. */
+    this.marksByNumber = false;
     /** Shows the text where the pages of a PDF file are in its place. */
     this.uncover = () => undefined;
+    /** The places and words that are selected in the text. @type {() => { places: Place[], words: string }} */
+    this.quote = () => ({ places: [], words: "" });
   }
 
   /** @param {Doc} doc @param {Place[] | null} opened */
@@ -35,13 +39,21 @@ export class DrawnDocument {
     return this.doc === doc && this.opened === opened;
   }
 
+  /** Returns whether a document is another nugget of the drawn answer. @param {Doc} doc */
+  isInAnswer(doc) {
+    return doc.sentences !== undefined && this.doc?.sentences !== undefined && this.doc.text === doc.text;
+  }
+
   /** Draws a document, folded to its excerpts and what was opened between them unless that is null. @param {Doc} doc @param {Place[] | null} opened */
   draw(doc, opened = null) {
     const { doc: former, mostChips, nodes } = this;
     if (this.isDrawn(doc, opened)) return;
-    Object.assign(this, { doc, opened, segments: drawText(nodes.text, doc, opened) });
+    const segments = this.isInAnswer(doc) ? this.segments : drawText(nodes.text, doc, opened, this.marksByNumber);
+    Object.assign(this, { doc, opened, segments });
     if (former === doc) return;
-    setHidden(nodes.missing, doc.text !== null);
+    setHidden(nodes.missing, doc.text !== null && !doc.no_text);
+    const missing = doc.no_text ?? "The text of this document has not been imported.";
+    if (nodes.missing.textContent !== missing) nodes.missing.textContent = missing;
     if (former?.images !== doc.images) {
       drawPictures(nodes.pictures, doc);
       drawPdfLink(nodes.pictures, doc);
@@ -80,11 +92,12 @@ export class DrawnDocument {
   }
 }
 
-/** @param {HTMLElement} node @param {Doc} doc @param {Place[] | null} opened */
-function drawText(node, doc, opened) {
+/** @param {HTMLElement} node @param {Doc} doc @param {Place[] | null} opened @param {boolean} marksByNumber */
+function drawText(node, doc, opened, marksByNumber) {
   // Markup is drawn whole only: a stretch of it is plain text.
   const html = doc.form === "markup" && !opened && !doc.truncated ? doc.html : null;
   setForm(node, doc.form === "markup" && html === null ? "text" : doc.form);
+  if (doc.sentences) return drawSentences(node, doc.text ?? "", doc.sentences, marksByNumber);
   if (opened) return drawPieces(node, doc, opened);
   const text = doc.text ?? "";
   if (html === null) node.textContent = forward(text);
@@ -121,6 +134,27 @@ function drawPieces(node, doc, opened) {
     return root;
   });
   node.replaceChildren(...nodes);
+  return segments;
+}
+
+/** Draws the sentences of an answer, numbered from 1; empty sentences are not drawn but counted. @param {HTMLElement} node @param {string} text @param {Place[]} places @param {boolean} marks */
+function drawSentences(node, text, places, marks) {
+  const ruler = new Ruler(text);
+  /** @type {Segment[]} */
+  const segments = [];
+  const rows = places.flatMap(([start, end], i) => {
+    const words = text.slice(ruler.units(start), ruler.units(end));
+    if (!words) return [];
+    const root = make("div", { dir: "auto", textContent: forward(words) });
+    segments.push(new Segment(start, words, root));
+    const [dataset, name] = [{ do: "mark-numbered", start: `${start}` }, `Mark sentence ${i + 1}`];
+    const number = marks
+      ? make("button", { type: "button", title: name, ariaLabel: name, ariaPressed: "false", dataset }, `${i + 1}`)
+      : make("span", {}, `${i + 1}`);
+    number.className = "cd-number";
+    return [make("div", { className: "cd-numbered" }, number, root)];
+  });
+  node.replaceChildren(...rows);
   return segments;
 }
 

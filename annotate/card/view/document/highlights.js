@@ -7,12 +7,14 @@ import { findOwnWords, writtenTerms } from "./own_words.js";
 import { rangesOf } from "./text.js";
 
 /** Every highlight of the card, the later one over the former: their looks are in the style sheets. */
-const PAINTS = ["cd-passage", "cd-topic-term", "cd-include-term", "cd-exclude-term", "cd-own-word", "cd-sentence"];
+const TERMS = ["cd-topic-term", "cd-include-term", "cd-exclude-term"];
+const PAINTS = ["cd-best", "cd-passage", ...TERMS, "cd-own-word", "cd-sentence"];
 
 const MOST_RANGES = 5_000;
 
-/** Characters: a longer text is highlighted after it is painted. */
+/** Characters and places: a longer text, or one with more places, is highlighted in the frame after it is painted. */
 const AT_ONCE = 4_000;
+const FEW_PLACES = 20;
 
 /** Characters of one's own words for a topic, and of those for other topics. */
 const MOST_OWN_WORDS = 300;
@@ -23,7 +25,7 @@ const painted = new Map();
 
 /**
  * Puts a highlight on these ranges and off all others, where what it depends on has changed: in the frame that shows the
- * text, so that no key waits for it; that of a long text comes after it.
+ * text, so that no key waits for it; that of a long text comes in the next one.
  *
  * @param {string} name @param {unknown[]} on @param {() => AbstractRange[]} ranges
  */
@@ -33,11 +35,18 @@ export function paint(name, on, ranges, isLong = false) {
   painted.set(name, on);
   const run = () => {
     if (painted.get(name) !== on) return; // something else is on screen
-    const highlight = new Highlight(...ranges().slice(0, MOST_RANGES));
+    const found = ranges().slice(0, MOST_RANGES);
+    if (!found.length && !CSS.highlights.get(name)?.size) return;
+    const highlight = new Highlight(...found);
     highlight.priority = PAINTS.indexOf(name);
     CSS.highlights.set(name, highlight);
   };
-  requestAnimationFrame(() => (isLong ? setTimeout(run) : run()));
+  requestAnimationFrame(() => {
+    if (!isLong) return run();
+    // Browsers paint all highlighted text again after any change of the page: not the places of what was there before.
+    CSS.highlights.get(name)?.clear();
+    return requestAnimationFrame(run);
+  });
 }
 
 /** Whether the words of the topic are highlighted: by default, unless a review has terms of its own. @param {Pick<Own, "marks">} own @param {Pick<CardData, "review_terms">} data */
@@ -105,9 +114,11 @@ export function highlights(view, marked) {
       }
       const all = marked();
       const drawn = all.map(({ segments }) => segments);
-      const isLong = drawn.some((segments) => segments.some(({ text }) => text.length > AT_ONCE));
+      const characters = drawn.flat().reduce((sum, { text }) => sum + text.length, 0);
+      const isLong = characters > AT_ONCE || all.some((each) => each.terms.length > FEW_PLACES);
       const terms = () => (topic ? all.flatMap(termsIn) : []);
-      paint("cd-topic-term", [topic, ...drawn], terms, isLong);
+      // Terms are part of the key: the nuggets of an answer share its text, but not their terms.
+      paint("cd-topic-term", [topic, ...drawn, ...all.map((each) => each.terms)], terms, isLong);
       /** @param {string} name @param {string} written */
       const paintWords = (name, written) =>
         paint(name, written ? [written, ...drawn] : [], () => all.flatMap((each) => wordsIn(each, written)), isLong);

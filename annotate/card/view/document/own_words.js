@@ -1,4 +1,4 @@
-// The annotator's own words in a text, and terms of a review: words, "words in a row" and prefixes*, without case and accents.
+// The annotator's own words in a text, and terms of a review: words, "words in a row", prefixes* and *endings, without case and accents.
 
 /** @import { Place } from "../types.js" */
 
@@ -32,11 +32,22 @@ const wordsOf = (text) =>
 const soughtIn = (written) =>
   [...written.matchAll(PARTS)].map(({ 0: whole, 1: quoted }) => {
     const signs = (quoted ?? whole).trim();
-    const words = wordsOf(signs).map((word) => ({ ...word, isPrefix: signs[word.end] === "*" }));
+    const words = wordsOf(signs).map((word) => ({
+      ...word,
+      isPrefix: signs[word.end] === "*",
+      isEnding: signs[word.begin - 1] === "*",
+    }));
     const last = words.at(-1);
     if (last && signs.endsWith("*")) last.isPrefix = true;
     return { words, signs: signs.replaceAll("*", "") };
   });
+
+/** @param {string} word @param {string} plain @param {{ isPrefix: boolean, isEnding: boolean }} stars */
+function isFound(word, plain, { isPrefix, isEnding }) {
+  if (isPrefix && isEnding) return word.includes(plain);
+  if (isPrefix) return word.startsWith(plain);
+  return isEnding ? word.endsWith(plain) : word === plain;
+}
 
 /** The places of an annotator's own words in a text, in UTF-16 units. @param {string} written @param {string} text */
 export function findOwnWords(written, text) {
@@ -47,9 +58,9 @@ export function findOwnWords(written, text) {
   for (const { words, signs } of sought) {
     const last = words.length - 1;
     for (let i = 0; last >= 0 && i + last < row.length; i += 1) {
-      const fits = words.every(({ plain, begin, isPrefix }, k) => {
+      const fits = words.every(({ plain, begin, ...stars }, k) => {
         const word = row[i + k];
-        if (!word || !(isPrefix ? word.plain.startsWith(plain) : word.plain === plain)) return false;
+        if (!word || !isFound(word.plain, plain, stars)) return false;
         // Letters without blanks between them are sought as they stand.
         return k === 0 || word.begin - (row[i + k - 1]?.end ?? 0) <= (begin === words[k - 1]?.end ? 0 : BETWEEN);
       });

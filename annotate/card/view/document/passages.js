@@ -3,7 +3,7 @@
 /** @import { DrawnDocument, Part, Place, Segment, Source, View } from "../types.js" */
 
 import { marksOf } from "../../core/state.js";
-import { cut } from "../frame/nodes.js";
+import { cut, setHidden, setPressed } from "../frame/nodes.js";
 import { count, figure } from "../frame/phrases.js";
 import { paint } from "./highlights.js";
 import { sentencesOf, union, wholeSigns } from "./places.js";
@@ -17,6 +17,9 @@ import { placeOf, rangesOf, stretchesOf } from "./text.js";
 export function passages(view, drawn) {
   const { card } = view;
   const scroller = view.node("scroller");
+  drawn.marksByNumber = Boolean(view.data.card.marking);
+  /** Passages for which the numbers of sentences were last drawn. @type {Place[]} */
+  let numbered = [];
   /** @type {Steps | null} */
   let steps = null;
   /** The sentence that was brought into sight last. @type {unknown} */
@@ -75,43 +78,66 @@ export function passages(view, drawn) {
     const selection = selected();
     if (!selection) return false;
     document.getSelection()?.removeAllRanges();
-    view.setHidden("marker", true);
+    hideMarkers(true);
     const { parts, former } = selection;
     replace(former, former ? [] : parts, source);
     return true;
   }
 
-  /** Shows the small button above a selection, so that the next line can be read; it scrolls with the document. */
+  /** The small buttons above a selection: mark it, and make a nugget of it. */
+  function markers() {
+    const { marker, nuggetMarker } = view.nodes;
+    return [view.data.card.marking ? marker : undefined, nuggetMarker].filter((node) => node !== undefined);
+  }
+
+  /** @param {boolean} hidden */
+  function hideMarkers(hidden) {
+    for (const node of markers()) setHidden(node, hidden);
+  }
+
+  /** Shows the small buttons above a selection, so that the next line can be read; they scroll with the document. */
   function renderMarker() {
-    const selection = view.data.card.marking && view.item ? selected() : null;
+    const selection = markers().length && view.item ? selected() : null;
     const { first = 0, former } = selection ?? {};
     const [stretch] = selection ? stretchesOf(drawn.segments, [first, first + 1]) : [];
     const box = stretch?.segment.box(stretch.begin);
-    view.setHidden("marker", !box);
+    hideMarkers(!box);
     if (!box) return;
     view.setText("markerWords", former ? "Unmark" : "Mark");
-    const marker = view.node("marker");
     const page = view.node("document").getBoundingClientRect();
-    const left = Math.min(Math.max(0, box.left - page.left), page.width - marker.offsetWidth - 8);
+    const width = markers().reduce((sum, node) => sum + node.offsetWidth + 8, 0);
+    let left = Math.min(Math.max(0, box.left - page.left), page.width - width);
     const inSight = scroller.getBoundingClientRect().top - page.top; // what is selected may begin above it
-    const top = Math.max(0, inSight + 4, box.top - page.top - marker.offsetHeight - 6);
-    marker.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+    for (const marker of markers()) {
+      const top = Math.max(0, inSight + 4, box.top - page.top - marker.offsetHeight - 6);
+      marker.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+      left += marker.offsetWidth + 8;
+    }
   }
 
   // ---------------------------------------------------------------------------------- sentence by sentence
+
+  /** Returns the sentence of an answer with most words of the nugget. @param {Steps["sentences"]} sentences */
+  function likeliest(sentences) {
+    const terms = drawn.doc?.terms ?? [];
+    const counts = sentences.map(({ place }) => terms.filter(([at]) => place[0] <= at && at < place[1]).length);
+    return counts.indexOf(Math.max(0, ...counts));
+  }
 
   /** The sentences of the drawn text; the current one stays, or is the first in sight. */
   function stepping() {
     const { segments, nodes } = drawn;
     if (steps?.segments === segments) return steps;
-    const sentences = segments.flatMap((segment) =>
-      sentencesOf(segment.text, nodes.text.dataset.form !== "text").map((part) => ({
-        place: segment.placed(part),
-        words: segment.text.slice(...part),
-      })),
-    );
+    const isAnswer = drawn.doc?.sentences !== undefined;
+    const sentences = segments.flatMap((segment) => {
+      /** @type {Place[]} */
+      const parts = isAnswer
+        ? [[0, segment.text.length]]
+        : sentencesOf(segment.text, nodes.text.dataset.form !== "text");
+      return parts.map((part) => ({ place: segment.placed(part), words: segment.text.slice(...part) }));
+    });
     const from = steps ? steps.sentences[steps.at]?.place[0] : drawn.inSight(scroller)?.place;
-    const at = sentences.findIndex(({ place }) => place[1] > (from ?? 0));
+    const at = isAnswer && !steps ? likeliest(sentences) : sentences.findIndex(({ place }) => place[1] > (from ?? 0));
     steps = { segments, sentences, at: Math.max(0, at) };
     return steps;
   }
@@ -156,11 +182,40 @@ export function passages(view, drawn) {
   function markSentence(source) {
     const { at, sentences } = stepping();
     const place = sentences[at]?.place;
-    if (!place) return;
+    if (place) markPlace(place, source);
+  }
+
+  /** @param {Place} place @param {Source} source */
+  function markPlace(place, source) {
     const former = around(place);
     const rest = former && [...visibleParts([former[0], place[0]]), ...visibleParts([place[1], former[1]])];
     replace(former, rest ?? [place], source);
   }
+
+  /** Numbers of marked sentences of an answer; `brings` the first of them into sight. @param {Place[]} places @param {boolean} brings */
+  function drawNumbers(places, brings) {
+    if (numbered !== places) {
+      for (const number of drawn.nodes.text.querySelectorAll(".cd-number")) {
+        const start = Number(/** @type {HTMLElement} */ (number).dataset.start);
+        setPressed(
+          /** @type {HTMLElement} */ (number),
+          places.some((place) => place[0] <= start && start < place[1]),
+        );
+      }
+    }
+    numbered = places;
+    const [range] = brings && places[0] ? rangesOf(drawn.segments, places[0]) : [];
+    if (range) bringIntoSight(liveRange(range));
+  }
+
+  /** The selected text, the passage around a click in it, or the current sentence: its places and words. */
+  drawn.quote = () => {
+    const { parts = [], former } = selected() ?? {};
+    const current = steps?.sentences[steps.at]?.place;
+    const places = parts.length ? parts : former ? visibleParts(former) : current ? [current] : [];
+    const stretches = places.flatMap((place) => stretchesOf(drawn.segments, place));
+    return { places, words: stretches.map(({ segment, begin, end }) => segment.text.slice(begin, end)).join(" ") };
+  };
 
   return {
     actions: {
@@ -173,6 +228,10 @@ export function passages(view, drawn) {
     clicks: {
       "mark-selection": () => markSelection("click"),
       "mark-sentence": () => markSentence("click"),
+      "mark-numbered": ({ dataset }) => {
+        const [stretch] = stretchesOf(drawn.segments, [Number(dataset.start), Number(dataset.start) + 1]);
+        if (view.item && stretch) markPlace(stretch.segment.placed([0, stretch.segment.text.length]), "click");
+      },
       "next-sentence": () => step(1),
       "previous-sentence": () => step(-1),
       "clear-passages": () => change([], "click"),
@@ -197,12 +256,13 @@ export function passages(view, drawn) {
     attach(on) {
       on(document, "selectionchange", renderMarker);
       // A click on it must not take the selection away.
-      on(view.node("marker"), "pointerdown", (event) => event.preventDefault());
+      for (const node of markers()) on(node, "pointerdown", (event) => event.preventDefault());
     },
-    render(_, turned) {
+    render(item, turned) {
       const { segments } = drawn;
       const places = marked();
-      if (turned) view.setHidden("marker", true);
+      if (drawn.doc?.sentences) drawNumbers(places, turned && Boolean(item?.entry));
+      if (turned) hideMarkers(true);
       paint("cd-passage", places.length ? [places, segments] : [], () =>
         places.flatMap((place) => rangesOf(segments, place)),
       );

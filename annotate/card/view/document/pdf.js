@@ -47,14 +47,18 @@ export function drawNoPdf(node, { no_pdf: link }) {
   setHidden(node, false);
 }
 
+/** Open position in the pages of a unit. @typedef {{ pdf: Pdf, drawn: string | null, page: number, top: number }} Place */
+
 /** @param {View} view @param {DrawnDocument} drawn @returns {Part} */
 export function pdfPart(view, drawn) {
   const scroller = view.node("scroller");
   const field = view.field("pdfPage");
   /** Whether the annotator reads the text: of the following documents, too. */
   let wantsText = false;
-  /** What is shown, and where. @type {{ pdf: Pdf, drawn: string | null, page: number, top: number } | null} */
+  /** What is shown, and where. @type {Place | null} */
   let shown = null;
+  /** Where the annotator left the pages for the text. @type {Place | null} */
+  let left = null;
   /** The viewer, and whether it has loaded. @type {HTMLIFrameElement | null} */
   let viewer = null;
   let tabbed = -BY_TAB;
@@ -182,13 +186,16 @@ export function pdfPart(view, drawn) {
       view.setHidden("toPages", !pdf || pages !== null || !hasPages());
       if (!pages) {
         if (viewer) view.node("pdfFrame").replaceChildren();
+        left = shown ?? left;
         [viewer, shown] = [null, null];
       } else if (!shown || shown.pdf.shown !== pages.shown || shown.drawn !== item?.drawn) {
         view.setText("pdfPages", `of ${figure(pages.pages)}`);
         field.max = String(pages.pages);
         view.node("pdfLink").replaceChildren(fileLink(pages, "Open the PDF"));
-        shown = { pdf: pages, drawn: item?.drawn ?? null, page: 1, top: 0 };
-        go(1);
+        const subject = item?.drawn ?? null;
+        const { page, top } = left?.pdf.shown === pages.shown && left.drawn === subject ? left : { page: 1, top: 0 };
+        shown = { pdf: pages, drawn: subject, page, top };
+        go(page, top);
       }
       const next = view.state.units[1]?.documents[0]?.pdf?.shown;
       if (turned && next && pages) setTimeout(() => fetch(next).catch(() => undefined), FETCH);

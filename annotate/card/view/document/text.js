@@ -18,6 +18,8 @@ export class Segment {
     this.text = text;
     this.root = root;
     this.ruler = new Ruler(text);
+    /** @type {number | undefined} */
+    this.points = undefined;
     /** @type {{ node: Text, at: number }[] | undefined} */
     this.textNodes = undefined;
   }
@@ -26,6 +28,12 @@ export class Segment {
   get nodes() {
     this.textNodes ??= textNodes(this.root);
     return this.textNodes;
+  }
+
+  /** Its end in the whole text, in code points. */
+  get end() {
+    this.points ??= this.start + this.ruler.points(this.text.length);
+    return this.points;
   }
 
   /** A place in the whole text. @param {number} units */
@@ -85,6 +93,7 @@ export function textNodes(root) {
 /** The segments that a place in code points touches, each with what it touches in its own units. @param {Segment[]} segments @param {Place} place */
 export const stretchesOf = (segments, place) =>
   segments.flatMap((segment) => {
+    if (segment.start >= place[1] || segment.end <= place[0]) return [];
     const [begin, end] = [segment.unitsOf(place[0]), segment.unitsOf(place[1])];
     return begin < end ? [{ segment, begin, end }] : [];
   });

@@ -12,6 +12,9 @@ export const SCROLL = { ArrowUp: -1, ArrowDown: 1, PageUp: -2, PageDown: 2, " ":
 const FOREIGN =
   "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=slider],[role=radiogroup],[role=grid],[data-testid=stPopoverBody]";
 
+/** Choices of the app's menu, such as that of the task: after a click they keep the focus, and only need some keys. */
+const MENU_CHOICE = "[data-testid=stSidebar] input[type=radio]";
+
 /** Keys that no action can have: panels and fields need them, and the page itself takes `r` and `c`. */
 const OF_FIELDS = ["Escape", "Enter", "Tab", "Shift", "Backspace", "Delete"];
 export const TAKEN = new Set(["r", "c", ...OF_FIELDS, ...Object.keys(SCROLL)]);
@@ -117,8 +120,9 @@ export class Keys {
     const [target] = path;
     if (!target) return;
     const inside = path.includes(view.root);
-    // A link is not pressed by Space.
-    const presses = event.key === "Enter" || (event.key === " " && target.tagName !== "A");
+    // Space does not press a link. The menu's link to this page keeps the focus after a click, but leads nowhere.
+    const isHere = target.getAttribute("aria-current") === "page";
+    const presses = (event.key === "Enter" && !isHere) || (event.key === " " && target.tagName !== "A");
     if (presses && ["BUTTON", "A", "SUMMARY"].includes(target.tagName)) {
       if (inside && event.repeat) event.preventDefault(); // a held Enter would press the button again and again
       return;
@@ -133,7 +137,8 @@ export class Keys {
   /** @param {KeyboardEvent} event @param {HTMLElement[]} path @param {HTMLElement} target @param {boolean} inside */
   reactionAt(event, path, target, inside) {
     const { view } = this;
-    if (path.some(isField)) {
+    const isFree = target.matches(MENU_CHOICE) && !(event.key in SCROLL) && !event.key.startsWith("Arrow");
+    if (!isFree && path.some(isField)) {
       if (inside) event.stopPropagation(); // seen from outside it is no field: the page's own keys would act on it
       const { openPanel } = view;
       const isOfPanel = openPanel?.field !== undefined && view.nodes[openPanel.field] === target;
@@ -141,9 +146,11 @@ export class Keys {
       if (react !== undefined) return react;
       return inside && leavesField(event, target) ? () => this.leaveField(target) : null;
     }
-    if (!inside && path.some((node) => node.matches(FOREIGN))) return null;
-    const at = inside ? view.parts.find((part) => part.keyAt)?.keyAt?.(event, target) : undefined;
-    if (at !== undefined) return at;
+    if (!inside && !isFree && path.some((node) => node.matches(FOREIGN))) return null;
+    for (const part of inside ? view.parts : []) {
+      const at = part.keyAt?.(event, target);
+      if (at !== undefined) return at;
+    }
     if (event.key in SCROLL && path.some((node) => this.scrollsItself(node))) return null;
     return this.reaction(event);
   }

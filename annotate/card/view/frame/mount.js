@@ -32,8 +32,9 @@ export function mountable(face) {
     root.cleverdon = view;
     const leave = attach(view);
     slots[SLOT] = leave;
-    const { filter, questions = [] } = data;
-    card.dispatch({ type: "mount", fresh, requested: face.requested(view, data, fresh), filter, questions });
+    const { filter, questions = [], task } = data;
+    const requested = face.requested(view, data, fresh);
+    card.dispatch({ type: "mount", fresh, requested, filter, questions, follows: task !== undefined });
     return leave;
   };
 }

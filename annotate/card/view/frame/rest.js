@@ -41,7 +41,7 @@ export function restOf(state, cutOff, isReview = false) {
       "All selected documents are judged, or other annotators are judging them. Checking again every 10 seconds.";
     return ["No free document right now", words];
   }
-  if (pool === null) {
+  if (pool === null || (scope.inLoop && judged < pool)) {
     if (exhausted && problem)
       return ["The model cannot choose documents", `Trying again every 10 seconds. Error: ${problem}`, true];
     if (!exhausted || !scope.inLoop) return [ONE_MOMENT, "The model is choosing the next documents."];
@@ -75,7 +75,11 @@ export function restOf(state, cutOff, isReview = false) {
 export const rest = (view) => ({
   render(item) {
     if (item || view.waiting) return drawRest(view, null);
-    const [title, words, next, isOver = false] = restOf(view.state, isCutOff(view), view.data.words !== undefined);
+    const [title, words, next, isOver = false] = restOf(
+      view.state,
+      isCutOff(view),
+      view.data.review_terms !== undefined,
+    );
     drawRest(view, [title, words]);
     view.setHidden("restReport", !isOver || !view.data.report);
     view.setHidden("restNext", !next || nextUnfinished(view.state) === null);

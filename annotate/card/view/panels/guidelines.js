@@ -44,7 +44,7 @@ export function guidelines(view, topicId, beside) {
       const { html, notes } = answer;
       const note = notes[topicId() ?? ""] ?? view.item?.unit.topic?.note ?? "";
       for (const name of ["topicNote", "guidelinesNote"]) view.setLine(name, note, `${name}Block`);
-      const words = html === null ? ONE_MOMENT : html ? "" : "This campaign has no guidelines yet.";
+      const words = html === null ? ONE_MOMENT : html ? "" : view.words("This campaign has no guidelines yet.");
       view.setLine("guidelinesSays", trouble || words);
       if (html === shown) return;
       shown = html;

@@ -82,7 +82,8 @@ export function topicText(view, topicOn) {
       view.setText("topicTitle", name);
       view.setText("description", description);
       view.setLine("narrative", topic.narrative, "narrativeBlock");
-      if (isScrolled && topic.query_id !== drawn?.query_id) {
+      // The answer around a sentence is scrolled to the sentence.
+      if (isScrolled && topic.query_id !== drawn?.query_id && !view.item?.unit.documents[0]?.answer) {
         need.scrollTop = 0;
         isScrolled = false;
       }
@@ -149,10 +150,13 @@ export function topics(view) {
       if (former[i] === topic && !changed.has(query_id) && !touched.has(query_id)) continue;
       const option = select.options[i] ?? select.appendChild(make("option"));
       option.value = query_id;
-      const text = optionText(topic, countOf(state, topic));
+      const text = optionText(topic, countOf(state, topic), view.data.task);
       if (option.textContent !== text) option.textContent = text;
     }
     select.length = listed.length;
+    const topic = shownTopic(view);
+    const at = topic ? listed.indexOf(topic) : -1;
+    if (select.selectedIndex !== at) select.selectedIndex = at;
   }
 
   return {
@@ -182,11 +186,12 @@ export function topics(view) {
       if (!topic) return;
       if (turned && item && listed.length === scope.topics.length) setTimeout(drawProgress, AFTER_FRAMES);
       else drawProgress();
-      view.setText("topicId", `Topic ${cut(topic.query_id, 60)}`);
+      view.setText("topicId", view.words`Topic ${cut(topic.query_id, 60)}`);
       // Without a title the id stands in its place; where topics have another name, their titles say what they are.
-      view.setHidden("topicId", !topic.title || view.data.words !== undefined);
+      view.setHidden("topicId", !topic.title || view.data.review_terms !== undefined);
       const at = scope.topics.indexOf(topic);
-      if (select.selectedIndex !== at) select.selectedIndex = at;
+      // The two stages of a review need the width for their names.
+      for (const name of ["previousTopic", "nextTopic"]) view.setHidden(name, topic.stage !== undefined);
       view.field("previousTopic").disabled = at === 0;
       view.field("nextTopic").disabled = at === scope.topics.length - 1;
     },
@@ -202,10 +207,13 @@ export function topics(view) {
 /**
  * An option is drawn by the browser, outside of the card's isolation: direction signs are left out there.
  *
- * @param {Topic} topic @param {{ judged: number, pool: number | null }} count
+ * @param {Topic} topic @param {{ judged: number, pool: number | null }} count @param {string | undefined} task
  */
-function optionText(topic, { judged, pool }) {
+function optionText(topic, { judged, pool }, task) {
+  const name = topic.stage ?? nameOfTopic(topic);
   const count = pool === null ? figure(judged) : judged >= pool ? "✓" : `${judged}/${pool}`;
-  const title = nameOfTopic(topic).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
-  return `${title.length > 40 ? `${title.slice(0, 40)}…` : title} · ${count}`; // the title first: letters that are typed find it
+  const title = name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+  // The answers to one question have the same title.
+  const id = (task && /\.(a\d+(?:\.s\d+)?)$/.exec(topic.query_id)?.[1]) ?? "";
+  return `${id && `${id} · `}${title.length > 40 ? `${title.slice(0, 40)}…` : title} · ${count}`; // the title first: letters that are typed find it
 }

@@ -7,6 +7,10 @@ import { labelled, make } from "../frame/nodes.js";
 /** Answers beyond which they scroll where there is no room for them. */
 const MANY = 10;
 
+/** Labels longer than this (characters) get a third of the bar, if no more than MOST_LONG answers share it. */
+const LONG = 14;
+const MOST_LONG = 9;
+
 /** As many grades have one digit each. */
 export const ONE_DIGIT = 10;
 
@@ -32,12 +36,15 @@ export function setColumns(node, columns, narrow = columns) {
 /**
  * Lays out answers beside one another: in as many columns as there is room for, also on a narrow screen.
  *
- * @param {HTMLElement} node @param {number} n @param {boolean} isScale whether they are grades
+ * @param {HTMLElement} node @param {string[]} labels @param {boolean} isScale whether they are grades
  */
-export function layOut(node, n, isScale) {
+export function layOut(node, labels, isScale) {
+  const n = labels.length;
+  const isLong = !isScale && n <= MOST_LONG && labels.some((label) => label.length > LONG);
   const rows = isScale ? (n <= ONE_DIGIT ? 1 : 2) : n <= 5 ? 1 : n <= 8 ? 2 : n <= 15 ? 3 : 4;
   const narrow = n <= 4 ? n : isScale ? Math.ceil(n / (n <= ONE_DIGIT ? 2 : 3)) : n <= 6 ? 3 : 4;
-  setColumns(node, Math.ceil(n / rows), narrow);
+  const columns = Math.ceil(n / rows);
+  setColumns(node, isLong ? Math.min(columns, 3) : columns, isLong ? Math.min(narrow, 3) : narrow);
   node.classList.toggle("cd-many", n > MANY);
   node.classList.toggle("cd-dense", isScale && n > ONE_DIGIT);
 }

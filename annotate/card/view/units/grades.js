@@ -86,7 +86,11 @@ export function grades(view, hint = "") {
       if (drawn === JSON.stringify(scale)) return undefined;
       drawn = JSON.stringify(scale);
       marked = [];
-      layOut(node, scale.length, true);
+      layOut(
+        node,
+        scale.map(({ label }) => label),
+        true,
+      );
       const isDense = scale.length > ONE_DIGIT;
       const buttons = scale.map(({ grade, label, sentence }) => {
         const button = answerButton(grade, label, sentence, { do: "grade", grade: `${grade}` }, isDense);

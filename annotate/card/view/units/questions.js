@@ -63,7 +63,11 @@ export function questions(view) {
     const node = make("div", { className: "cd-grades" });
     Object.assign(node, { role: "group", ariaLabel: forward(sentence) });
     const isScale = kind === "grades";
-    layOut(node, answers.length, isScale);
+    layOut(
+      node,
+      answers.map(({ label }) => label),
+      isScale,
+    );
     const isDense = isScale && answers.length > ONE_DIGIT;
     const buttons = answers.map(({ label, sentence: words }, i) =>
       answerButton(numberOf(question, i), label, words, { do: "answer" }, isDense),

@@ -25,6 +25,7 @@ _SETTING = {
     "endpoint": "endpoint",
     "template": "prompt template",
     "parameters": "parameters of requests",
+    "structured": "structured output",
     "characters": "characters of a document",
     "document_form": "form of documents",
     "grades": "grade scale",
@@ -135,7 +136,7 @@ class LlmLabelSets:
     def require_same(self, plan: QuestionPlan) -> None:
         """Raise CampaignError if what makes the labels of a plan has changed since it was made."""
         now = self.record(plan.settings)
-        if differing := [key for key in now if plan.record[key] != now[key]]:
+        if differing := [key for key in now if plan.record.get(key) != now[key]]:
             raise CampaignError(
                 f"settings of the label set {plan.name!r} have changed since it was planned "
                 f"({join(map(_SETTING.__getitem__, differing))}); repeat the command to plan again"
@@ -162,7 +163,7 @@ class LlmLabelSets:
         if label_set.kind != "llm":
             raise CampaignError(f"the label set {name!r} was not made by a language model; choose another --name")
         wanted = self.record(settings)
-        differing = [key for key in wanted if label_set.settings.get(key) != wanted[key]]
+        differing = [key for key in _SETTING if label_set.settings.get(key) != wanted.get(key)]
         if differing:
             raise CampaignError(
                 f"the label set {name!r} was made with other settings ({join(map(_SETTING.__getitem__, differing))}), "
@@ -170,18 +171,21 @@ class LlmLabelSets:
             )
         return label_set
 
-    def log_counts(self, label_set: LabelSet | None, *, probe: bool = False) -> Mapping[Question, LogCount]:
+    def log_counts(
+        self, label_set: LabelSet | None, *, probe: bool = False, sample: int = 1
+    ) -> Mapping[Question, LogCount]:
         """Return the rows of each pair, or of each topic and request of the probe; a pair without any has no key."""
         if label_set is None:
             return {}
         tables = self.store.machine_labels
-        return tables.probe_counts(label_set.key) if probe else tables.log_counts(label_set.key)
+        return tables.probe_counts(label_set.key) if probe else tables.log_counts(label_set.key, sample)
 
-    def answered(self, label_set: LabelSet | None, again: bool) -> set[Question]:
-        """Return the pairs with an answer; with `again`, only those with a grade."""
+    def answered(self, label_set: LabelSet | None, again: bool, sample: int = 1) -> set[Question]:
+        """Return the pairs with an answer of a sample; with `again`, only those with a grade."""
         if label_set is None:
             return set()
-        current = self.store.machine_labels.current(label_set.key)
+        current = self.store.machine_labels.samples(label_set.key)
+        current = current[current["sample"] == sample]
         statuses = ["graded"] if again else ["graded", "no grade"]
         current = current[current["status"].isin(statuses)]
         return set(zip(current["query_id"], current["doc_id"], strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -76,10 +76,11 @@ class LlmLabels:
         most: int | None = None,
         again: bool = False,
         prices: Prices | None = None,
+        sample: int = 1,
     ) -> LabelPlan:
         """Plan a labelling without sending a request.
 
-        Pairs that have an answer are left out; those whose request failed are not.
+        Pairs that have an answer in this sample are left out; those whose request failed are not.
 
         Parameters
         ----------
@@ -93,6 +94,8 @@ class LlmLabels:
             Include pairs whose answer has no grade.
         prices
             Prices of tokens, for the cost.
+        sample
+            Number of the sample, from 1: a pair can be asked about several times, and its label is the lower median.
 
         Raises
         ------
@@ -108,15 +111,15 @@ class LlmLabels:
         pool = pool[pool["query_id"].isin(topics)] if topics else pool
         if pool.empty:
             raise CampaignError("no pairs to label: the pool is empty; build one with `cleverdon pool DIR`")
-        words = self._topic_fields(pool["query_id"].unique().tolist())
+        words = topic_fields(self.store, pool["query_id"].unique().tolist())
         sizes = self._document_tokens(pool["doc_id"].unique().tolist(), settings)
         pairs = list(zip(pool["query_id"], pool["doc_id"], strict=True))
         usable = [(query_id, doc_id) for query_id, doc_id in pairs if words[query_id] and doc_id in sizes]
-        answered = self.label_sets.answered(label_set, again).intersection(usable)
+        answered = self.label_sets.answered(label_set, again, sample).intersection(usable)
         random.Random(f"{self.settings.campaign_id} {name}").shuffle(usable)
         chosen = [pair for pair in usable if pair not in answered][:most]
-        counts = self.label_sets.log_counts(label_set)
-        own = prompt_tokens(self._prompt(settings, Material({}, "", "")))
+        counts = self.label_sets.log_counts(label_set, sample=sample)
+        own = prompt_tokens(self._prompt(settings, self.settings.guidelines(), Material({}, "", "")))
         of_topic = {query_id: estimate_tokens(" ".join(fields.values())) for query_id, fields in words.items()}
         total = sum(own + of_topic[query_id] + sizes[doc_id] for query_id, doc_id in chosen)
         return LabelPlan(
@@ -128,6 +131,7 @@ class LlmLabels:
             answered=len(answered),
             without_text=len(pairs) - len(usable),
             spent=self.label_sets.spent(name, prices),
+            sample=sample,
         )
 
     def try_out(
@@ -248,8 +252,9 @@ class LlmLabels:
             stored = batches.find(name, settings)
             if stored is None or stored.mark != batch.mark:  # another process has stored its answers
                 return Tally().report("complete")._replace(closed=closed, left=len(self._unanswered(plan)))
-            requests = self._label_requests(plan, dict.fromkeys(batches.pairs(batch), 0))
-            report = batches.store_answers(batch, ended_batch, plan, requests, endpoint, limits)
+            sent = replace(plan, sample=batches.sample(batch))
+            requests = self._label_requests(sent, dict.fromkeys(batches.pairs(batch), 0))
+            report = batches.store_answers(batch, ended_batch, sent, requests, endpoint, limits)
             spent = self.label_sets.spent(name, limits.prices)
             if report.cost and limits.budget is not None and spent > limits.budget:
                 over = f"{describe_excess(spent, limits.budget)}: answers cost more than expected at most"
@@ -288,13 +293,18 @@ class LlmLabels:
         name = self.label_sets.name(settings, name)
         label_set = self.label_sets.find(name, settings)
         self._require_topics(topics)
-        words = {q: fields for q, fields in self._topic_fields(list(topics) or self._topic_ids()).items() if fields}
+        words = {
+            q: fields for q, fields in topic_fields(self.store, list(topics) or self._topic_ids()).items() if fields
+        }
         if not words:
             raise CampaignError("the probe needs a topic with a text; import some with `cleverdon import DIR --topics`")
         drawn = random.Random(f"{self.settings.campaign_id} probe").sample(sorted(words), min(PROBE_TOPICS, len(words)))
         counts = self.label_sets.log_counts(label_set, probe=True)
+        guidelines = self.settings.guidelines()
         prompts = {
-            (query_id, each.request): self._prompt(settings, Material(words.get(query_id, {}), "", each.text))
+            (query_id, each.request): self._prompt(
+                settings, guidelines, Material(words.get(query_id, {}), "", each.text)
+            )
             for query_id in topics or drawn
             for each in injection_probe.documents(max(self.settings.grades.sentences))
             if again or not counts.get((query_id, each.request), LogCount()).answers
@@ -342,13 +352,15 @@ class LlmLabels:
 
     def _unanswered(self, plan: QuestionPlan) -> dict[Question, int]:
         is_probe = isinstance(plan, ProbePlan)
-        counts = self.label_sets.log_counts(self.label_sets.labels.find(plan.name), probe=is_probe)
+        sample = plan.sample if isinstance(plan, LabelPlan) else 1
+        counts = self.label_sets.log_counts(self.label_sets.labels.find(plan.name), probe=is_probe, sample=sample)
         rows = {pair: counts.get(pair, LogCount()) for pair in plan.answers}
         left = {pair: each.rows for pair, each in rows.items() if each.answers == plan.answers[pair]}
         if is_probe:
             return left
         pool = self.store.pool.ids()
-        in_batch = {*self.batches.pairs(batch)} if (batch := self.batches.find(plan.name)) else set()
+        batch = self.batches.find(plan.name)
+        in_batch = {*self.batches.pairs(batch)} if batch and self.batches.sample(batch) == sample else set()
         pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
         return {pair: number for pair, number in left.items() if pair in pooled and pair not in in_batch}
 
@@ -371,7 +383,7 @@ class LlmLabels:
     def _label_requests(self, plan: LabelPlan, attempts: Mapping[Question, int]) -> Iterator[LabelRequest]:
         """The requests of pairs by the settings of a plan; their texts are read when they are needed."""
         pairs, settings, guidelines = list(attempts), plan.settings, str(plan.record["guidelines"])
-        words = self._topic_fields(sorted({query_id for query_id, _ in pairs}.intersection(self._topic_ids())))
+        words = topic_fields(self.store, sorted({query_id for query_id, _ in pairs}.intersection(self._topic_ids())))
         card = self.settings.judging_page()
         for start in range(0, len(pairs), _BATCH):
             batch = pairs[start : start + _BATCH]
@@ -381,14 +393,18 @@ class LlmLabels:
                     continue  # removed while a batch was in progress
                 shown = self.corpus.view.shown(documents[doc_id], card)
                 material = Material(words[query_id], shown.title, shown.text)
-                prompt = render(
-                    settings.prompt_template, self.settings.grades, guidelines, material, settings.characters
-                )
-                yield LabelRequest(query_id, doc_id, prompt, attempts[query_id, doc_id])
+                prompt = self._prompt(settings, guidelines, material)
+                yield LabelRequest(query_id, doc_id, prompt, attempts[query_id, doc_id], plan.sample)
 
-    def _prompt(self, settings: LlmSettings, material: Material) -> Prompt:
-        guidelines = self.settings.guidelines()
-        return render(settings.prompt_template, self.settings.grades, guidelines, material, settings.characters)
+    def _prompt(self, settings: LlmSettings, guidelines: str, material: Material) -> Prompt:
+        return render(
+            settings.prompt_template,
+            self.settings.grades,
+            guidelines,
+            material,
+            settings.characters,
+            structured=settings.structured,
+        )
 
     def _estimate(
         self, label_set: LabelSet | None, requests: int, tokens: float, settings: LlmSettings, prices: Prices | None
@@ -406,13 +422,6 @@ class LlmLabels:
     def _require_topics(self, topics: Sequence[str]) -> None:
         require_known("topic", self._topic_ids(), *topics)
 
-    def _topic_fields(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """Topic -> its fields with a text."""
-        words = self.store.corpus.topic_words(query_ids)
-        for each in words.values():
-            each["narrative"] = full_narrative(each["narrative"], json.loads(each["fields"]), with_speakers=True)
-        return {q: {name: words[q][name] for name in _FIELDS if words[q][name].strip()} for q in query_ids}
-
     def _document_tokens(self, doc_ids: Sequence[str], settings: LlmSettings) -> dict[str, float]:
         """Estimated tokens of each document with a text, as it is shown."""
         card = self.settings.judging_page()
@@ -422,3 +431,11 @@ class LlmLabels:
             if document.text is not None and (shown.title + shown.text).strip():
                 tokens[document.doc_id] = estimate_tokens(f"{shown.title}\n{shown.text[: settings.characters]}")
         return tokens
+
+
+def topic_fields(store: Store, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the fields with a text of each topic."""
+    words = store.corpus.topic_words(query_ids)
+    for each in words.values():
+        each["narrative"] = full_narrative(each["narrative"], json.loads(each["fields"]), with_speakers=True)
+    return {q: {name: words[q][name] for name in _FIELDS if words[q][name].strip()} for q in query_ids}

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from collection.campaign.machine_labels.llm.ask.endpoint import require_endpoint
+from collection.campaign.machine_labels.llm.ask.endpoint import RESPONSE_FORMAT, require_endpoint
 from collection.core.characters import require_writable
 from collection.core.errors import InputError
 from collection.core.phrases import join
 from collection.core.records import UNSPACED, GradeScale
-from collection.machine_labels.templates import TEMPLATES, Prompt, Template
+from collection.machine_labels.templates import TEMPLATES, Prompt, Template, grade_schema
 
 CHARACTERS = 20_000
 """Characters of a document that are shown to the model by default."""
@@ -48,6 +48,9 @@ class LlmSettings:
         How much of a document's text is shown.
     parameters
         Parameters of a request that differ from :data:`PARAMETERS`; None leaves one out.
+    structured
+        Whether the prompt asks for a JSON object, and requests for structured output by its schema. An endpoint that
+        refuses the schema is asked without it.
 
     Raises
     ------
@@ -60,6 +63,7 @@ class LlmSettings:
     template: Template | str = "umbrela"
     characters: int = CHARACTERS
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    structured: bool = False
 
     def __post_init__(self) -> None:
         require_endpoint(self.endpoint)
@@ -87,6 +91,13 @@ class LlmSettings:
         """All parameters of a request."""
         return {name: value for name, value in {**PARAMETERS, **self.parameters}.items() if value is not None}
 
+    def request_of(self, sample: int, grades: GradeScale) -> dict[str, Any]:
+        """All parameters of the request for a sample of a pair; each sample has a random seed of its own, if any."""
+        request = self.request
+        if isinstance(request.get("seed"), int):
+            request["seed"] += sample - 1
+        return request | ({RESPONSE_FORMAT: grade_schema(grades)} if self.structured else {})
+
     @property
     def reply_limit(self) -> int | None:
         """The largest number of tokens in a reply, if there is a limit."""
@@ -104,6 +115,7 @@ class LlmSettings:
             "document_form": form,
             "grades": {str(grade): sentence for grade, sentence in grades.sentences.items()},
             "guidelines": guidelines,
+            **({"structured": True} if self.structured else {}),
         }
 
 
@@ -199,6 +211,8 @@ class LabelPlan(QuestionPlan):
     """Number of pairs without a text of the topic or the document, about which nothing is asked."""
     spent: float
     """Cost of the label set so far."""
+    sample: int = 1
+    """Number of the sample: each pair has one answer in each."""
 
     @property
     def pairs(self) -> list[Question]:

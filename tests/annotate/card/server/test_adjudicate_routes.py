@@ -80,7 +80,7 @@ def test_pairs_that_differ_in_an_answer_are_handed_out_and_filtered(client: Test
 def test_pairs_come_largest_distance_first_with_what_everybody_said(client: TestClient, differing: Campaign) -> None:
     differing.settings.set_topic_note("1", "Windows only.")
     first = sync(client, want=2)
-    assert set(first) == {"task", "saved", "refused", "units", "closed", "exhausted", "progress"}
+    assert set(first) == {"task", "saved", "refused", "units", "closed", "exhausted", "progress", "version"}
     assert (ids(first), first["exhausted"]) == (["d1", "d2"], False)
     assert first["progress"] == {"done": 0, "goal": 3}
     unit = first["units"][0]

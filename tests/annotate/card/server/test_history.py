@@ -657,7 +657,7 @@ def test_nothing_is_flagged(opened: Opened, campaign: Campaign) -> None:
 # --- how quick it is ------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_thousands_of_judgements_are_looked_through_quickly(campaign: Campaign, tmp_path: Path) -> None:
     """Counted in instructions of SQLite's machine, of which it executes some millions in a tenth of a second."""
     rows = [{"doc_id": f"n{n}", "title": f"number {n}", "text": f"words common{n % 7} rare{n}"} for n in range(6000)]

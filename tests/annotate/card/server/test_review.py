@@ -31,7 +31,7 @@ def screened(directory: Path, first: int, second: int) -> Campaign:
     for name in ("ann", "bob"):
         for n in range(3):
             campaign.judging.judge(name, "review", f"r{n}", 2)
-    campaign.review.advance()
+    campaign.review.full_texts.advance()
     for doc_id, grade in (("r0", first), ("r1", second)):
         answers = {} if grade else {REASON: "Other"}
         campaign.judging.judge("ann", "full-text", doc_id, grade, note=NOTE, answers=answers)
@@ -102,7 +102,7 @@ def test_conflicts_of_either_stage_come_up_with_both_reasons(tmp_path: Path) -> 
             made = decision(query_id="full-text", doc_id="r0", kind="graded", relevance=0, answers={REASON: "Other"})
             assert post(client, "adjudication/sync", decisions=[made], want=0)["saved"] == [made["uuid"]]
             assert [each["doc_id"] for each in post(client, "adjudication/recent")["decisions"]] == ["r0"]
-        assert campaign.review.decisions().loc[0, ["decision", "reason"]].tolist() == ["exclude", "Other"]
+        assert campaign.review.decisions.table().loc[0, ["decision", "reason"]].tolist() == ["exclude", "Other"]
 
 
 def test_full_texts_are_handed_out_once_records_are_included(tmp_path: Path) -> None:
@@ -114,6 +114,7 @@ def test_full_texts_are_handed_out_once_records_are_included(tmp_path: Path) -> 
             assert [each["no_pdf"] for each in sync(client)["documents"]] == ["https://doi.org/10.1000/x"]
 
 
+@pytest.mark.long
 def test_the_last_title_leads_to_the_full_texts_that_it_makes_due(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "review", review=Review("Falls")) as campaign:
         campaign.store.corpus.add_documents([Document("r0", "Record", "Text.")])
@@ -121,6 +122,8 @@ def test_the_last_title_leads_to_the_full_texts_that_it_makes_due(tmp_path: Path
         with card_client(JudgingService(campaign.directory), campaign, "bob", "annotator") as client:
             idle = until(lambda: [got for got in [sync(client, "review")] if "next" in got], "the end of the titles")
             assert idle[0]["next"] == "full-text"
+            stages = [each["stage"] for each in post(client, "topics")["topics"]]
+            assert stages == ["Title and abstract", "Full text"]
 
 
 def sync(client: TestClient, stage: str = "full-text") -> dict[str, Any]:
@@ -135,6 +138,42 @@ def test_pages_of_a_pdf_file_are_those_of_the_full_text_stage(tmp_path: Path) ->
         documents = list(campaign.store.corpus.documents(["r0", "r1"]).values())
         first, second = (document_payloads(campaign, documents, stage) for stage in ("review", "full-text"))
         assert [sorted({"pdf", "no_pdf"} & set(each)) for each in (*first, *second)] == [[], [], ["pdf"], ["no_pdf"]]
+
+
+@pytest.mark.long
+def test_a_pdf_file_reaches_the_records_that_a_card_holds(tmp_path: Path) -> None:
+    with screened(tmp_path / "review", 2, 2) as campaign:
+        campaign.judging.judge("bob", "full-text", "r0", 0, answers={REASON: "Other"})
+        path = tmp_path / "a.pdf"
+        path.write_bytes(write_pdf(["text"]))
+        with (
+            card_client(JudgingService(campaign.directory), campaign, "bob", "annotator") as client,
+            card_client(JudgingService(campaign.directory), campaign, "ann", "manager") as manager,
+        ):
+            cards = [
+                (client, "sync", {"query_id": "full-text", "holding": ["r1"]}),
+                (manager, "adjudication/sync", {"holding": ['["full-text", "r0"]']}),
+            ]
+            before = [post(card, route, **holds, version="none")["version"] for card, route, holds in cards]
+            for (card, route, holds), version in zip(cards, before, strict=True):
+                assert "changed" not in post(card, route, **holds, version=version)
+            for doc_id in ("r0", "r1"):
+                campaign.review.full_texts.attach(path, doc_id)
+            for (card, route, holds), version in zip(cards, before, strict=True):
+                (held,) = post(card, route, **holds, version=version)["changed"]
+                assert held["query_id"] == "full-text"
+                assert held["pdf"]["pages"] == 1
+            campaign.review.full_texts.detach(["r1"])
+            (held,) = post(client, "sync", **cards[0][2], version=before[0])["changed"]
+            assert "no_pdf" in held
+
+
+def test_a_record_without_an_abstract_says_so(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "review", review=Review("Falls")) as campaign:
+        campaign.store.corpus.add_documents([Document("r0", "Record", ""), Document("r1", "Record", "Text.")])
+        documents = list(campaign.store.corpus.documents(["r0", "r1"]).values())
+        payloads = document_payloads(campaign, documents, "review")
+        assert [each.get("no_text") for each in payloads] == ["No abstract", None]
 
 
 def test_other_campaigns_get_the_same_payloads_as_before(campaign: Campaign) -> None:

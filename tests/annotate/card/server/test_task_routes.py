@@ -58,7 +58,7 @@ def ids(units: list[Payload]) -> list[str]:
 def test_hand_out_choose_and_go_on(client: TestClient, listing: Campaign) -> None:
     listing.settings.set_topic_note("1", "Windows only.")
     first = sync(client, want=1)
-    assert set(first) == {"task", "saved", "refused", "units", "plans", "closed", "progress", "exhausted"}
+    assert set(first) == {"task", "saved", "refused", "units", "plans", "closed", "progress", "exhausted", "version"}
     (unit,) = first["units"]
     assert unit["topic"] == {
         "query_id": "1",

@@ -55,7 +55,7 @@ def is_there(process: int) -> bool:
     return state.stdout.strip() not in ("", "Z", "Zl")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_makes_the_features_before_the_first_round_is_requested(trainer: Trainer, looping: Campaign) -> None:
     assert "features" not in looping.store.settings.all()
     trainer.start(looping)
@@ -231,12 +231,14 @@ def test_it_ends_with_its_server(looping: Campaign, how: signal.Signals) -> None
         sock.listen()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_pool_needs_none(looping: Campaign) -> None:
     looping.settings.set_loop(mode="pool")
     command = [sys.executable, "-m", "annotate", looping.directory, "--no-browser", "--as", "ann"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
-        assert any("signin" in line for line in iter(server.stdout.readline, ""))
-        assert children(server.pid) == set()
-        server.terminate()
+        try:
+            assert any("signin" in line for line in iter(server.stdout.readline, ""))
+            assert children(server.pid) == set()
+        finally:  # the block waits for the end of the server
+            server.terminate()

@@ -7,8 +7,8 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from annotate.card.server import wire
 from annotate.card.server.document_payload import PREFIX
+from annotate.card.server.route_types import ROUTES
 from annotate.card.server.routes import JudgingService
 from collection import Campaign
 from tests.annotate.card import wire_files
@@ -22,11 +22,11 @@ def test_files_are_fresh(path: Any) -> None:
 
 def test_every_route_has_types_and_its_handler_returns_them(campaign: Campaign) -> None:
     service = JudgingService(campaign.directory)
-    posts = {route.path.removeprefix(f"{PREFIX}/") for route in service.routes() if route.methods == {"POST"}}
-    assert posts == set(wire.ROUTES)
+    posts = [route.path.removeprefix(f"{PREFIX}/") for route in service.routes() if route.methods == {"POST"}]
+    assert sorted(posts) == sorted([*ROUTES, *(f"tasks/{{task}}/{path}" for path in ROUTES)])
     for route in service.posts():
         handler = route.handler.func if isinstance(route.handler, partial) else route.handler
-        assert get_type_hints(handler)["return"] == wire.ROUTES[route.path].answer
+        assert get_type_hints(handler)["return"] == ROUTES[route.path].answer
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,7 @@ def test_a_loop_has_no_number_of_judgements(opened: Opened, people: Campaign) ->
 # ----------------------------------------------------------------------------------------- topics
 
 
+@pytest.mark.long
 def test_topics_are_given_to_people_and_groups_and_to_everybody_again(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     assert table(app, "who")["who"].tolist() == ["everyone", "everyone"]
@@ -142,6 +143,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(opened: Op
     assert table(app, "who")["who"].tolist() == ["everyone", "everyone"]
 
 
+@pytest.mark.long
 def test_whatever_the_library_takes_the_page_shows(opened: Opened, people: Campaign) -> None:
     people.people.assignments.update(annotators=50, which="share", share=1, lease=5)
     opened(people, "assign")
@@ -166,6 +168,7 @@ def test_topics_are_dealt_out(opened: Opened, people: Campaign) -> None:
 # ------------------------------------------------------------------------------------ qualification
 
 
+@pytest.mark.long
 def test_the_qualification_set_is_pasted_or_drawn(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
@@ -189,6 +192,7 @@ def test_the_qualification_set_is_pasted_or_drawn(opened: Opened, people: Campai
     assert people.store.assignments.qualification_set().empty
 
 
+@pytest.mark.long
 def test_feedback_waits_for_settled_grades(opened: Opened, people: Campaign) -> None:
     people.people.qualification_set.set_pairs([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)

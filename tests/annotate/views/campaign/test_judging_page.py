@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate.card.server import card as cards
+from annotate.card.server.card_modules import card_modules
 from annotate.card.server.card_words import card_words
-from collection import Campaign, Document, Question
+from collection import Campaign, Document, Question, Topic
 from collection.campaign.log.results import CANNOT_JUDGE_REASONS
 from collection.campaign.settings.judging_settings import JudgingPageSettings
+from collection.core.answer_tasks import SUPPORT
 from collection.core.errors import InputError, UnknownNameError
 from collection.core.review import Review, reason_question
 from collection.core.vocabulary import RETRIEVAL, REVIEW
 from collection.documentation import read_page
-from tests.helpers import Opened, fails, ok, put, words
+from tests.helpers import Opened, add_answers, fails, ok, put, words
 
 OPTIONS = [
     *("--task", "list", "--list-size", "8", "--most-chosen", "2", "--preference-size", "6", "--form", "html"),
@@ -135,6 +136,7 @@ def test_a_manager_adds_edits_orders_and_removes_questions(opened: Opened, campa
     app.text_input(key="question-name").set_value("exclusion")
     app.text_input(key="question-sentence").set_value("Why is it excluded?")
     app.selectbox(key="question-kind").set_value("choice")
+    assert app.text_area(key="question-answers").value == ""  # any kind of question may come
     app.text_area(key="question-answers").set_value("population: Wrong population\nOther")
     app.selectbox(key="question-from").set_value(0)
     app.selectbox(key="question-to").set_value(0)
@@ -143,7 +145,7 @@ def test_a_manager_adds_edits_orders_and_removes_questions(opened: Opened, campa
     answers = {"population": "Wrong population", "Other": "Other"}
     exclusion = Question("exclusion", "Why is it excluded?", "choice", answers, True, 0, 0, True)
     assert campaign.settings.questions() == (exclusion,)
-    assert "exclusion: one of Wrong population, Other; asked at grade 0; required" in words(app)
+    assert "exclusion: one of Wrong population / Other; asked at grade 0; required" in words(app)
     app.button(key="add-question").click().run()
     app.text_input(key="question-name").set_value("tags")
     app.text_input(key="question-sentence").set_value("Which apply?")
@@ -157,6 +159,8 @@ def test_a_manager_adds_edits_orders_and_removes_questions(opened: Opened, campa
     assert campaign.settings.questions() == (tags, exclusion)
     app.button(key="edit-exclusion").click().run()
     assert app.text_area(key="question-answers").value == "population: Wrong population\nOther"
+    assert not app.text_input(key="question-name").disabled
+    assert app.selectbox(key="question-from").proto.default == 1
     app.selectbox(key="question-from").select_index(0)
     app.selectbox(key="question-to").set_value(1)
     app.button(key="save-question").click().run()
@@ -170,6 +174,9 @@ def test_the_form_of_a_question_says_what_is_wrong_and_keeps_what_was_typed(open
     app.button(key="add-question").click().run()
     app.text_input(key="question-name").set_value("credibility")
     app.text_input(key="question-sentence").set_value("How credible is it?")
+    for key in ("question-from", "question-to"):
+        # Streamlit lets users clear a field whose value is None, and then says "Choose an option".
+        assert (app.selectbox(key=key).options[0], app.selectbox(key=key).value) == ("No limit", -1)
     app.text_area(key="question-answers").set_value("0: Not\nhigh: Very")
     app.button(key="save-question").click().run()
     assert "expected 0-3, or lines such as 0: Not credible, found 'high: Very'" in words(app)
@@ -196,6 +203,7 @@ def test_a_manager_sees_what_a_change_does_to_judgements_made(opened: Opened, ca
     app = opened(campaign, "judging-page")
     assert "1 of 2 judgements at these grades has an answer. 1 lacks one (cat 1)." in words(app)
     app.button(key="edit-credibility").click().run()
+    assert app.text_input(key="question-name").disabled
     app.text_area(key="question-answers").set_value("0: No\n2: Yes")
     app.button(key="save-question").click().run()
     assert "annotators have given the answer '1', which has to stay" in words(app)
@@ -211,7 +219,7 @@ def test_questions_come_from_a_file(opened: Opened, campaign: Campaign) -> None:
     assert "questions.json, line 1: expected questions as JSON" in words(app)
     app.file_uploader(key="questions-upload").set_value(("q.json", json.dumps(written).encode(), "application/json"))
     app.run()
-    assert "tags: any number of review, protocol; asked at every grade; required" in words(app)
+    assert "tags: any number of review / protocol; asked at every grade; required" in words(app)
     assert campaign.settings.questions() == ()
     app.button(key="replace-questions").click().run()
     assert [question.to_json() for question in campaign.settings.questions()] == written
@@ -287,12 +295,12 @@ def test_a_note_changes_no_answers(opened: Opened, campaign: Campaign) -> None:
 
 # ------------------------------------------------------------------------------------------------ keys
 
-CARDS = [*cards.CARDS.values(), cards.ADJUDICATION]
+CARDS = [*cards.CARDS.values(), cards.NUGGETS, cards.ADJUDICATION]
 
 
-@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.module or card.name)
 def test_each_key_of_a_card_is_one_action_s_and_caps_name_only_actions(card: cards.Card) -> None:
-    actions = cards.card_keys(card, in_review=True)["actions"]
+    actions = cards.card_keys(card, in_review=True)["actions"] | cards.card_keys(card, task=SUPPORT)["actions"]
     keys = [action["key"] for action in actions.values()]
     assert len(set(keys)) == len(keys)
     assert not {"r", "c"} & set(keys)  # the app takes them
@@ -307,17 +315,12 @@ def test_every_panel_has_its_file_and_is_in_a_card() -> None:
     assert set(re.findall(r"panels: \{\s*(\w+):", views)) == files
 
 
-def key_table(
-    title: str,
-    actions: dict[str, Any],
-    fixed: list[dict[str, Any]],
-    in_review: Mapping[str, Any] = MappingProxyType({}),
-) -> Iterator[str]:
+def key_table(title: str, actions: dict[str, Any], fixed: list[dict[str, Any]]) -> Iterator[str]:
     """The table of a card's keys on the documentation page."""
     yield from (f"## {title}\n", "| Key | Action |", "|---|---|")
     for row in fixed:
         yield f"| {' '.join(key if key == '…' else f'`{key}`' for key in row['keys'])} | {row['help']} |"
-    for action in [*actions.values(), *in_review.values()]:
+    for action in actions.values():
         yield f"| `{cards.CAPS.get(action['key'], action['key'])}` | {action['help']} |"
 
 
@@ -325,18 +328,40 @@ def test_the_documentation_has_every_key_of_every_card() -> None:
     tables = "\n\n".join("\n".join(key_table(**keys)) for keys in cards.KEYS.values())
     assert tables in read_page("reference/keyboard"), tables
     assert tables.count("\n| `") == sum(
-        len(keys[part]) for keys in cards.KEYS.values() for part in ("actions", "fixed", "in_review") if part in keys
+        len(part) for keys in cards.KEYS.values() for name, part in keys.items() if name != "title"
     )
 
 
 def test_only_a_review_has_keys_words_and_terms_of_its_own() -> None:
     plain, review = (cards.card_keys(cards.GRADE, in_review=in_review) for in_review in (False, True))
-    assert plain == {name: part for name, part in cards.KEYS["grade"].items() if name != "in_review"}
+    everywhere = {name: key for name, key in cards.KEYS["grade"]["actions"].items() if "only" not in key}
+    assert plain == cards.KEYS["grade"] | {"actions": everywhere}
     assert set(review["actions"]) - set(plain["actions"]) == {"reason"}
     assert (card_words(RETRIEVAL), card_words(REVIEW)["documents"]) == ({}, "records")
     plain_questions = cards.question_data([Question("why", "Why?", "choice", {"a": "A", "b": "B"})])
     assert list(plain_questions[0]) == ["name", "sentence", "kind", "required", "from", "to", "answers"]
     assert cards.question_data([reason_question()])[0]["required_in"] == ["full-text"]
+
+
+def test_only_a_campaign_with_generated_answers_gets_the_card_that_makes_nuggets(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[cards.Card] = []
+    monkeypatch.setattr(cards, "_component", lambda card: lambda data, key: given.append(card))
+    with Campaign.create(tmp_path / "wings") as wings:
+        topics, documents = [Topic("1", "wing lift"), Topic("2", "heat flow")], [Document("d1", "Lift", "Air lifts.")]
+        put(wings, topics, documents, {"bm25": {"1": ["d1"]}})
+        wings.people.pools.add("depth", depth=1)
+        opened(wings, "judge")
+        add_answers(wings)
+        opened(wings, "judge")
+    assert given == [cards.GRADE, cards.NUGGETS]
+    plain, nuggets = (cards.card_keys(card)["actions"] for card in given)
+    assert set(nuggets) - set(plain) == {"nugget", "nuggets"}
+    assert "nugget-marker" in cards.nodes(cards.NUGGETS)
+    for html in (cards.nodes(cards.GRADE), cards.style_sheet(cards.GRADE), *card_modules().imported("grade.js")):
+        assert not {"nugget-marker", "nuggets-panel", "cd-making", "view/panels/nugget_panel.js"} & set(html.split('"'))
+        assert "of_card" not in html
 
 
 @pytest.mark.parametrize("in_review", [False, True])

@@ -37,6 +37,7 @@ def figures(page: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in page.metric}
 
 
+@pytest.mark.long
 def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Campaign) -> None:
     for entry in STRATEGIES.values():
         choose(page, entry.name)

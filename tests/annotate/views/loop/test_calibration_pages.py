@@ -110,6 +110,7 @@ def test_the_progress_of_random_samples_starts_at_nothing(opened: Opened, review
     assert bar.proto.value == 25
 
 
+@pytest.mark.long
 def test_recall_shows_the_calibration(opened: Opened, review: Campaign) -> None:
     app = opened(review, "recall")
     assert "Recall across topics" not in words(app)

@@ -133,6 +133,7 @@ def test_a_campaign_with_two_grades(opened: Opened, make_campaign: Callable[...,
         look(app, at)
 
 
+@pytest.mark.long
 def test_every_look(opened: Opened, judged: Campaign) -> None:
     app = opened(judged)
     rest = look(app, "Annotators").dataframe[0].value
@@ -164,6 +165,7 @@ def test_every_number_is_of_the_campaign_s_scale(opened: Opened, judged: Campaig
     )
 
 
+@pytest.mark.long
 def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Opened, campaign: Campaign) -> None:
     """Seven annotators make 21 pairs; zed met each of the others once only."""
     for annotator in ("a1", "a2", "a3", "a4", "a5", "a6", "zed"):
@@ -258,6 +260,7 @@ def test_hostile_names_are_no_markup(opened: Opened, tmp_path: Path, files: Path
             assert not [m for m in live if "<img" in m or "](javascript" in m or "**bold**" in m or "<b>" in m]
 
 
+@pytest.mark.long
 def test_a_rerun_computes_nothing_again(opened: Opened, judged: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """At ten thousand judgements each of these takes a second or more."""
     calls: Counter[str] = Counter()

@@ -182,6 +182,7 @@ def test_the_page_leads_with_at_most_five_numbers(opened: Opened, compared: Camp
     assert list(numbers(app)) == ["Systems", "Topics", "Unjudged in top 10, mean"]
 
 
+@pytest.mark.long
 def test_words_name_the_baseline_that_is_chosen(opened: Opened, compared: Campaign) -> None:
     app = opened(compared)
     app.selectbox(key="baseline").set_value("poor").run()
@@ -261,6 +262,7 @@ def test_the_rank_in_a_ranking_without_the_document_is_empty(opened: Opened, tmp
     assert shown["rival"].tolist() == ["", "1"]
 
 
+@pytest.mark.long
 def test_rankings_of_a_system_of_seeds_are_those_of_one_of_its_runs(opened: Opened, compared: Campaign) -> None:
     app = look(opened(compared), "Two systems")
     app.selectbox(key="a").set_value("mixed").run()
@@ -291,6 +293,7 @@ def test_costs_are_there_where_they_are_known(opened: Opened, compared: Campaign
     assert table_with(app, "hardware").loc["good", "hardware"] == "GPU"
 
 
+@pytest.mark.long
 def test_only_topics_that_are_judged_to_the_end(opened: Opened, compared: Campaign) -> None:
     compared.people.pools.add("depth", depth=6)  # with f, which nobody has judged yet
     said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:4]]
@@ -325,6 +328,7 @@ def test_the_page_warns_in_sight_of_very_few_topics(opened: Opened, tmp_path: Pa
         assert [w.value.startswith(f"There are only {topics} topics.") for w in app.warning] == [True] * warned
 
 
+@pytest.mark.long
 def test_one_topic_has_values_and_nothing_to_test(opened: Opened, tmp_path: Path) -> None:
     files = write(tmp_path / "files", {n: {"t1": r["t1"]} for n, r in SYSTEMS.items()}, {"t1": "the only one"})
     with Campaign.create(tmp_path / "one") as campaign:
@@ -348,6 +352,7 @@ def test_one_system_has_values_and_nobody_to_be_compared_with(opened: Opened, tm
         assert "There is only one system" in words(look(app, "Two systems"))
 
 
+@pytest.mark.long
 def test_names_of_systems_and_titles_are_no_markup(opened: Opened, tmp_path: Path) -> None:
     systems = {"_one_": SYSTEMS["good"], "<b>:smile:</b>": SYSTEMS["poor"], "values": SYSTEMS["fair"]}
     folder = tmp_path / "files"
@@ -390,6 +395,7 @@ def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None
     assert chart["layer"][1]["mark"]["type"] == "point"
 
 
+@pytest.mark.long
 def test_words_follow_which_way_is_better(opened: Opened, compared: Campaign) -> None:
     app = look(opened(compared), "Two systems")
     assert " is better on " in words(app)

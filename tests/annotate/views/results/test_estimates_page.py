@@ -50,6 +50,7 @@ def test_estimates_replace_values_and_tests(opened: Opened, partly_judged: Path)
     assert not [box for box in app.selectbox if box.label in ("Significance test", "Multiple-testing correction")]
 
 
+@pytest.mark.long
 def test_every_view_and_file_carries_the_mark(opened: Opened, partly_judged: Path) -> None:
     with Campaign(partly_judged) as campaign:
         app = expected(opened, campaign)
@@ -78,6 +79,7 @@ def test_left_out_documents_mark_the_measures(opened: Opened, partly_judged: Pat
         assert app.dataframe[0].value.loc["good", "AP(judged_only=True)"] == pytest.approx(known["good"])
 
 
+@pytest.mark.long
 def test_names_of_systems_and_titles_are_no_markup(opened: Opened, tmp_path: Path) -> None:
     folder, names = tmp_path / "files", {"x": "_one_", "y": "<b>two</b>"}
     files = write(folder, dict(zip(names, SYSTEMS.values(), strict=False)), dict.fromkeys(TOPICS, HOSTILE))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
+import streamlit as st
 
 from collection import Campaign
 from collection.campaign.machine_labels.llm.label_sets import LlmLabelSets
@@ -34,6 +37,9 @@ def test_from_labels_to_corrected_values(opened: Opened, tmp_path: Path) -> None
     assert metrics["Human judgements"] == "60 of 120"
     test = "two-sided paired t-test of nDCG@10 over 10 topics, at 0.05 with Holm's correction for 3 pairs"
     assert f"Number of pairs of runs, a and b, by the decision of a {test}." in words(app)
+    app.number_input(key="budget_hours").set_value(0.5)
+    app.button(key="FormSubmitter:budget-Compare").click().run()
+    assert "Best for differences between runs: gpt." in words(app)
     app.selectbox(key="label_measure").set_value("P@10").run()
     for written, said in (("AP", "AP cannot be corrected"), ("nDGC@5", "did you mean")):
         with Campaign(directory) as campaign:
@@ -60,3 +66,59 @@ def test_without_labels_the_page_says_how_to_make_them(opened: Opened, tmp_path:
     with Campaign.create(tmp_path / "campaign") as campaign:
         app = opened(campaign, "machine-labels")
     assert "no machine labels" in words(app)
+
+
+def test_all_label_sets_and_votes(opened: Opened, tmp_path: Path) -> None:
+    with Campaign(make(tmp_path)) as campaign:
+        labels = campaign.machine_labels.sets.labels("gpt")
+        campaign.machine_labels.sets.label_by_file(labels.assign(relevance=1), "flat", "llm", {"model": "flat"})
+        app = opened(campaign, "machine-labels", state={"label_view": "All label sets"})
+    assert "Against each other" in [each.value for each in app.subheader]
+    assert "Cohen's kappa, by the pairs that both labelled." in words(app)
+    app.selectbox(key="statistic").set_value("bias").run()
+    assert "Rows minus columns." in words(app)
+    app.segmented_control(key="label_view").set_value("Manage").run()
+    assert [each.value for each in app.subheader] == ["Import label sets", "Votes", "Rename, export or delete"]
+    next(each for each in app.button if each.label == "Create label set").click().run()
+    assert "120 pairs were labelled in the label set 'majority'." in said(app.success)
+    app.selectbox(key="managed_set").set_value("flat").run()
+    app.text_input(key="new-name-flat").set_value("level")
+    next(each for each in app.button if each.label == "Rename").click().run()
+    app.selectbox(key="managed_set").set_value("level").run()
+    app.checkbox(key="sure-level").check().run()
+    app.button(key="delete-set").click().run()
+    with Campaign(tmp_path / "campaign") as campaign:
+        assert [each.name for each in campaign.machine_labels.sets.summaries()] == ["gpt", "majority"]
+
+
+def test_files_of_a_set_whose_name_is_a_path(opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contents: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr(st, "download_button", lambda _, data, name, **__: contents.update({name: data}))
+    with Campaign(make(tmp_path)) as campaign:
+        campaign.machine_labels.sets.rename("gpt", "meta-llama/L3")
+        opened(campaign, "machine-labels", state={"label_view": "Manage"})
+        files = {name: content() for name, content in contents.items()}
+    assert list(files) == [f"labels-meta_llama_L3.{ending}" for ending in ("qrels", "csv", "jsonl")]
+    assert all(files.values())
+
+
+def said(boxes: Iterable[Any]) -> str:
+    """The texts of boxes, without the escapes of Markdown."""
+    return " ".join(each.value for each in boxes).replace("\\", "")
+
+
+def test_label_sets_are_imported_on_the_page(opened: Opened, tmp_path: Path) -> None:
+    with Campaign(make(tmp_path)) as campaign:
+        pairs = campaign.store.pool.pairs()[["query_id", "doc_id"]].head(4)
+        app = opened(campaign, "machine-labels", state={"label_view": "Manage"})
+    csv = pairs.assign(one=[0, 1, 2, 3], two=[3, 3, 3, 3]).to_csv(index=False).encode()
+    app.file_uploader(key="label_files").set_value([("judges.csv", csv, "text/csv")])
+    grades = next(each for each in app.text_input if each.label == "Grades to replace")
+    grades.set_value("3=2")
+    next(each for each in app.button if each.label == "Import").click().run()
+    assert "4 machine labels in the label set 'one' (4 new)" in said(app.success)
+    with Campaign(tmp_path / "campaign") as campaign:
+        assert campaign.machine_labels.sets.labels("one")["relevance"].tolist() == [0, 1, 2, 2]
+    app.file_uploader(key="label_files").set_value([("judges.csv", b"nothing", "text/csv")])
+    next(each for each in app.button if each.label == "Import").click().run()
+    assert "Nothing was imported" in app.error[0].value

@@ -40,6 +40,7 @@ def test_agreement_on_each_question(opened: Opened, judged: Campaign) -> None:
     assert not app.exception
     assert "3 of 5" in [metric.value for metric in app.metric]
     assert "TREC" not in words(app)
+    assert "Overlap" in [metric.label for metric in app.metric]
     for name in ("Coefficients", "Annotators", "Topics", "Over time", "Effect on rankings", "Grades"):
         app.session_state["look"] = name
         app.run()
@@ -55,11 +56,12 @@ def test_agreement_on_each_question(opened: Opened, judged: Campaign) -> None:
     assert not app.exception
     choose(app, "Question", "tags")
     assert not app.exception
-    assert "Each tag is compared by whether it was given" in words(app)
+    assert "3 pairs with 2 or more answers. Each tag is compared by whether it was given" in words(app)
     choose(app, "Answer", "review")
     assert not app.exception
 
 
+@pytest.mark.long
 def test_runs_are_compared_by_any_question(opened: Opened, judged: Campaign) -> None:
     app = opened(judged, "compare")
     assert not app.exception
@@ -67,17 +69,26 @@ def test_runs_are_compared_by_any_question(opened: Opened, judged: Campaign) -> 
     choose(app, "Question", "credibility")
     assert not app.exception
     assert words(app) != before
+    assert "By credibility: How credible is it? Asked at grades from 1: documents with other grades" in words(app)
+    choose(app, "Question", "reason")
+    choose(app, "Answer", "design")
+    assert "Answer: Wrong design. Asked at" in words(app)
+    choose(app, "Question", "tags")
+    assert "unjudged" not in next(each.value for each in app.caption if each.value.startswith("By tags"))
 
 
 def test_qrels_of_any_question(opened: Opened, judged: Campaign) -> None:
     app = opened(judged, "export")
     choose(app, "Question", "credibility")
     assert not app.exception
-    assert "4 pairs in 1 of 2 topics have an answer; 4 have grade 1 or more." in words(app)
+    assert "credibility: 4 pairs in 1 of 2 topics have an answer; 4 have grade 1 or more." in words(app)
     choose(app, "Question", "reason")
     choose(app, "Answer", "design")
     assert not app.exception
-    assert "3 pairs in 1 of 2 topics have an answer; 2 have grade 1 or more." in words(app)
+    assert "reason: 3 pairs in 1 of 2 topics have an answer; 2 have \u201cWrong design\u201d." in words(app)
+    app.session_state["section"] = "Judgements"
+    app.run()
+    assert "each with annotator, pair, grade and answers, time" in words(app)
 
 
 def test_the_answers_of_each_annotator(opened: Opened, judged: Campaign) -> None:
@@ -99,6 +110,12 @@ def test_missing_answers_on_the_overview(opened: Opened, judged: Campaign) -> No
     app = opened(judged, "overview")
     assert not app.exception
     assert "Questions (3)" in [each.label for each in app.expander]
+
+
+def test_adjudicated_pairs_are_listed_with_their_answers(opened: Opened, judged: Campaign) -> None:
+    app = opened(judged, "adjudicate", state={"done-open": True})
+    assert not app.exception
+    assert app.dataframe[0].value["answers"].str.contains("credibility: ").any()
 
 
 def test_the_filter_of_disagreements(opened: Opened, judged: Campaign) -> None:

@@ -55,6 +55,7 @@ def test_a_pair_is_shown_side_by_side_and_decided(opened: Opened, review: Campai
     assert "1 pair to decide" in said(app)
     assert "Session keys" not in said(app)
     assert ":orange-badge[differs]" in said(app)
+    assert "**Authors** (record 2) :orange-badge[differs]" in said(app)
     assert {"same", "different", "later"} <= {each.key for each in app.button}
     app.button(key="later").click().run()
     app.button(key="same").click().run()

@@ -104,16 +104,33 @@ def test_records_are_added_and_a_broken_file_is_left_out(opened: Opened, review:
     assert table[["name", "form", "read", "documents", "without_abstract", "without_doi", "years"]].tolist() == [
         "falls.ris", "RIS", 2, 2, 1, 1, "2018-2019",
     ]  # fmt: skip
+    review.judging.judge("ann", "review", review.review.decisions.table()["doc_id"].iloc[-1], 0)
+    app.run()
+    assert app.subheader[0].value == "1 record to screen"
     app.text_area(key="known-entries").input("10.1000/fall.1\nA study that is missing")
     next(each for each in app.button if each.label == "Find").click().run()
     assert "1 of 2 studies is not among the records" in app.warning[0].value
     app.button(key="include-known").click().run()
-    known = review.review.known()
+    known = review.review.decisions.known()
     assert len(known) == 1
     app.button(key=f"known-{known[0]}").click().run()
-    assert review.review.known() == []
+    assert review.review.decisions.known() == []
     app.button(key="continue").click().run()
     assert step(app) == "Screening"
+
+
+def test_decisions_in_files_are_imported_when_asked_for(opened: Opened, review: Campaign) -> None:
+    app = opened(review, "set-up", state={"set-up-step": "Records"})
+    assert not any("Decisions" in each.label for each in app.expander)
+    file = RIS.replace("PY  - 2019", "PY  - 2019\nN1  - ASReview_relevant")
+    app.file_uploader(key="records-0").upload("falls.ris", file.encode()).run()
+    app.button(key="add-files").click().run()
+    assert "Decisions in the files (1)" in [each.label for each in app.expander]
+    assert any("1 record has decisions of a screening tool" in each.value for each in app.text)
+    app.text_input(key="decisions-by").input("ann")
+    next(each for each in app.button if each.label == "Import decisions").click().run()
+    assert any("falls.ris: 1 decision by 1 screener (1 new)" in each.value for each in app.text)
+    assert review.review.decisions.table()["decision"].tolist() == ["include", "unscreened"]
 
 
 def test_screening_is_set_and_started(opened: Opened, begun: Campaign) -> None:
@@ -142,7 +159,7 @@ def test_the_overview_says_what_is_done_and_next(opened: Opened, begun: Campaign
     assert app.title[0].value == "Exercise and falls"
     shown = {each.label: each.value for each in app.metric}
     if role == "annotator":  # blind: what the others decided is not for them
-        assert shown == {"You screened: title and abstract": "2", "You screened: full text": "0"}
+        assert shown == {"You screened: title and abstract": "2 of 3", "You screened: full text": "0 of 1"}
         assert "conflict" not in words(app)
         return
     assert shown == {
@@ -251,6 +268,7 @@ def test_the_page_set_up_of_another_campaign(opened: Opened, campaign: Campaign)
     assert not opened(campaign, "account").toggle
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", [page.url_path for page in PAGES if page.in_review])
 def test_hostile_texts_of_a_review_are_not_markup(opened: Opened, tmp_path: Path, page: str) -> None:
     hostile = Review(HOSTILE, HOSTILE, HOSTILE, include=(HOSTILE,), exclude=(HOSTILE,), screeners=2)

@@ -11,6 +11,7 @@ from collection import formats
 from collection.campaign import Campaign
 from collection.core.errors import ConflictError
 from collection.core.records import Document
+from collection.core.review import Review
 from collection.documents.duplicate_records import RecordIndex
 from tests.helpers import ok, run
 
@@ -36,6 +37,7 @@ PUBLISHED: list[tuple[dict[str, object], str | None]] = [
     ({"doi": "https://doi.org/10.5555/HP.1"}, "DOI"),
     ({"pmid": 31234567}, "PMID"),
     ({"title": "Heat Pumps -- in old houses.", "year": "2019/05"}, "title and year"),
+    ({"title": "Heat pumps in old houses. Cold House 030 Study Group.", "year": 2019}, "title and year"),
     ({"title": "Heat pumps in old houses", "year": 2019, "pmid": "31234567"}, "PMID"),
     ({"title": "Heat pumps in old houses", "year": 2018}, None),
     ({"title": "Heat pumps in old houses", "year": 2019, "doi": "10.5555/other"}, None),
@@ -473,3 +475,17 @@ def test_missing_abstracts_are_counted(review: Path, tmp_path: Path) -> None:
     path = ris(tmp_path / "a.ris", record("Heat pumps", abstract="Ten."), record("Cellars"), record("Lofts"))
     with Campaign(review) as campaign:
         assert campaign.imports.import_files(documents=[path]).notices == [f"{path}: 2 of 3 records have no abstract"]
+
+
+def test_a_pair_that_was_merged_is_not_asked_again_for_a_further_copy(tmp_path: Path) -> None:
+    attics, reply = (
+        record(title, doi="10.5555/a", authors=["Ek, P."], journal_name="Houses")
+        for title in ("Attics lose heat in winter", "Reply")
+    )
+    with Campaign.create(tmp_path / "r", review=Review("Attics")) as campaign:
+        for name, each in (("a", attics), ("b", reply)):
+            campaign.imports.import_files(documents=[ris(tmp_path / f"{name}.ris", each)])
+        campaign.records.decide(int(campaign.records.pairs()["pair"].iloc[0]), "duplicate", "ann")
+        campaign.imports.import_files(documents=[ris(tmp_path / "c.ris", {**reply, "language": "eng"})])
+        assert campaign.records.pairs().empty
+        assert campaign.records.table()["doc_id"].tolist() == ["10.5555/a"] * 3

@@ -36,7 +36,7 @@ def pipe(text: str) -> Iterator[str]:
         os.close(reading)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_folder_may_have_more_files_than_a_process_may_open(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     for n in range(70):

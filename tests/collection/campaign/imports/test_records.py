@@ -313,6 +313,7 @@ with Campaign(sys.argv[1]) as campaign:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", ["add_records", "add_pairs", "describe_source"])
 def test_an_import_that_is_killed_leaves_nothing(tmp_path: Path, place: str) -> None:
     ok("new", tmp_path / "review", "--grades", "0-2")

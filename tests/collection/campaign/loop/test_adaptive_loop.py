@@ -117,6 +117,7 @@ def test_mtf_by_hand(bare: Campaign) -> None:
     assert judge_all(bare, 9) == "acijklmbd"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", first_of(NAMES, 2))
 def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
     with made(tmp_path, by=name) as campaign:

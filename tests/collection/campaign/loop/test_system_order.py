@@ -383,6 +383,7 @@ def test_the_order_is_printed_while_another_process_writes(tmp_path: Path, monke
         assert campaign.loop.system_order.last_advice() is not None
 
 
+@pytest.mark.long
 def test_exports_say_that_pairs_were_selected(tmp_path: Path, opened: Opened) -> None:
     caution = (
         "2 graded pairs were selected to compare the systems, and relevant documents may be unjudged: evaluate these "

@@ -65,7 +65,7 @@ def test_people_judge_a_sample_and_correct_the_values(campaign: Path, tmp_path: 
     with Campaign(campaign) as opened:
         study = opened.machine_labels.study
         assert study.progress("gpt") == (0, 0, 0, 120)
-        with pytest.raises(InputError, match="found no sample; draw one on the page Machine labels or by"):
+        with pytest.raises(InputError, match="found no sample; request judgements on the page Machine labels or by"):
             study.correct("gpt")
         assert study.ask_people("gpt", 40) == (40, 0, 0, 120)
         asked = opened.store.pool.annotators_wanted()
@@ -141,6 +141,7 @@ def without_texts(campaign: Campaign, folder: Path, pairs: list[str]) -> None:
     campaign.imports.import_files(documents=[folder / "texts.jsonl"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", ["before the sample", "after the sample"])
 def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path: Path, when: str) -> None:
     missing = [f"d{t}-{d}" for t in range(10) for d in (3, 7)]
@@ -168,6 +169,7 @@ def test_pairs_without_a_text_are_no_gap_and_are_named(campaign: Path, tmp_path:
     assert "note: 20 pairs of the pool without a text" in run("labels", "ask", campaign, "gpt", "--pairs", 50).stderr
 
 
+@pytest.mark.long
 def test_judgements_from_before_the_sample_that_are_undone_are_asked_for_again(campaign: Path, tmp_path: Path) -> None:
     """Neither known nor drawn, they would count as not relevant: corrected values of 0 where the truth is a third."""
     with Campaign(campaign) as opened:
@@ -265,6 +267,7 @@ def test_a_pool_with_more_or_other_pairs_than_the_sample_is_refused(campaign: Pa
             opened.machine_labels.study.progress("gpt")
 
 
+@pytest.mark.long
 def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         study = opened.machine_labels.study
@@ -338,7 +341,7 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
     assert planned.splitlines()[0].split("  ")[0] == "human judgements"
     assert "found none; people have to judge some" in run("labels", "compare", campaign, "gpt").stderr
     said = ok("labels", "ask", campaign, "gpt", "--pairs", "60")
-    assert said == "Asked people to judge a random sample of 60 pairs of 120 and no others; 0 judged so far.\n"
+    assert said == "Annotators judge only a random sample of 60 of 120 pairs; 0 judged so far.\n"
     with Campaign(campaign) as opened:
         judge(opened, tmp_path)
     report = ok("labels", "compare", campaign, "gpt") + ok("labels", "correct", campaign, "gpt")
@@ -372,3 +375,75 @@ def test_labels_change_no_judgement(campaign: Path) -> None:
         assert opened.store.judgements.counts()["judgements"] == 0
         assert opened.results.qrels.build().empty
         assert pd.DataFrame(opened.machine_labels.sets.labels("gpt"))["relevance"].between(0, 3).all()
+
+
+def test_a_budget_compares_people_with_each_judge_and_with_all(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        study = opened.machine_labels.study
+        plan = study.plan_budget(
+            ["gpt", "later"], hours=1.0, seconds=60, wage=20, money=30, prices={"later": 0.15},
+            correlations={"gpt": 0.8, "later": 0.3},
+        ).set_index("option")  # fmt: skip
+        assert plan.index.tolist() == ["people alone", "gpt", "later", "gpt + later"]
+        # The labels of gpt are paid; those of later cost 120 * .15 = 18, which leaves 12 of 20 per hour.
+        assert plan["judgements"].tolist() == [60, 60, 36, 36]
+        assert plan["money"].tolist() == pytest.approx([20, 20, 30, 30])
+        assert plan["best"].tolist() == [False, True, False, False]
+        widths = plan["combined_difference_width"]
+        assert widths["gpt"] < widths["people alone"] < widths["later"]
+        dear = study.plan_budget(["later"], hours=1.0, seconds=60, money=17, prices={"later": 0.15})
+        assert dear["judgements"].tolist() == [60, -1]
+        assert dear["width"].isna().tolist() == [False, True]
+        with pytest.raises(InputError, match="expected the price of a label of later"):
+            study.plan_budget(["later"], hours=1.0, seconds=60)
+        with pytest.raises(InputError, match="expected the seconds per judgement"):
+            study.plan_budget(["gpt"], hours=1.0)
+        with pytest.raises(InputError, match="expected a number of hours, or an amount of money with a wage"):
+            study.plan_budget(["gpt"], money=5.0, seconds=60)
+        with pytest.raises(InputError, match="hours: expected a number of at least 0, found -1"):
+            study.plan_budget(["gpt"], hours=-1.0, seconds=60)
+        with pytest.raises(InputError, match="seconds: expected a number above 0, found 0"):
+            study.plan_budget(["gpt"], hours=1.0, seconds=0)
+
+
+def test_a_budget_on_the_command_line(campaign: Path) -> None:
+    out = ok("labels", "plan", campaign, "gpt", "new", "--hours", 1, "--seconds", 60, "--price", "new=0.01")
+    lines = [line.split()[0] for line in out.splitlines()[1:5]]
+    assert lines == ["people", "gpt", "new", "gpt"]
+    assert " (best)" in out
+    assert "1.20" in out
+    told = ok("labels", "plan", campaign, "gpt", "--hours", 1, "--seconds", 60, "--format", "json")
+    assert [row["judgements"] for row in json.loads(told)] == [60, 60]
+    assert (
+        "expected NAME=NUMBER, found 'new'"
+        in run("labels", "plan", campaign, "gpt", "--hours", 1, "--price", "new").stderr
+    )
+    assert "expected one label set, or a budget" in run("labels", "plan", campaign).stderr
+
+
+def test_several_label_sets_correct_together(campaign: Path, tmp_path: Path) -> None:
+    with Campaign(campaign) as opened:
+        made = opened.store.machine_labels.create("other", "llm", {"model": "other"}, AT)
+        rows = [
+            LabelRow(f"q{t}", f"d{t}-{d}", "graded", float(g), AT)
+            for t in range(10)
+            for d, g in enumerate(truth(t, 12))
+        ]
+        opened.store.machine_labels.add(made.key, rows)
+        opened.machine_labels.study.ask_people("gpt", 60)
+        judge(opened, tmp_path)
+        one, both = (opened.machine_labels.study.correct("gpt", None, also).values for also in ((), ("other", "gpt")))
+        assert both["labels"].tolist() == one["labels"].tolist()
+        assert (both["high"] - both["low"]).mean() < (one["high"] - one["low"]).mean()
+    out = ok("labels", "correct", campaign, "gpt", "--also", "other")
+    assert out.splitlines()[1].split() == [
+        "run",
+        "combined",
+        "lowest",
+        "highest",
+        "corrected",
+        "lowest",
+        "highest",
+        "labels",
+        "alone",
+    ]

@@ -23,7 +23,7 @@ from collection.core.errors import (
 )
 from collection.core.records import Choice
 from collection.store.machine_labels import LabelRow
-from tests.helpers import Clock, fails, ok
+from tests.helpers import Clock, fails, ok, run
 
 AT = "2026-01-01T00:00:00.000+00:00"
 
@@ -202,7 +202,7 @@ def test_machine_labels_do_not_fill_choices(campaign: Campaign) -> None:
     campaign.settings.set_judging_page(task="list", list_size=2, most_chosen=1)
     campaign.judging.topic_tasks.choose([Choice("a", "ann", "1", kind="chosen", shown=("d1", "d2"), chosen=("d1",))])
     with pytest.raises(CampaignError, match="fill qrels of judgements only, found qrels of choices"):
-        campaign.exports.collection_card.facts(CollectionChoices(fill_with="judge"))
+        campaign.exports.collection.facts(CollectionChoices(fill_with="judge"))
 
 
 @pytest.mark.slow
@@ -315,13 +315,14 @@ def write_qrels(path: Path, tag: str = "0") -> Path:
     ],
 )
 def test_qrels_of_a_language_model_are_a_label_set(campaign: Campaign, tmp_path: Path, name: str, model: str) -> None:
+    label_set = formats.stem(name).removesuffix(".qrels")
     for added in ("3 new", "0 new, 3 unchanged"):
         report = campaign.imports.import_files(qrels=write_qrels(tmp_path / name))
-        assert f"3 machine labels in the label set {formats.stem(name)!r} ({added})" in report.done[0]
+        assert f"3 machine labels in the label set {label_set!r} ({added})" in report.done[0]
         assert any("they are machine labels, never judgements. If people gave them" in each for each in report.notices)
     (made,) = campaign.store.machine_labels.sets()
     assert (made.kind, made.settings["model"]) == ("llm", model)
-    assert grades(campaign, formats.stem(name)) == {"d1": 2, "d2": 0, "d4": 3}
+    assert grades(campaign, label_set) == {"d1": 2, "d2": 0, "d4": 3}
     assert campaign.store.judgements.counts()["judgements"] == 0
     report = campaign.imports.import_files(qrels=tmp_path / name, by_people=True)
     assert "3 judgements by annotator" in report.done[0]
@@ -351,7 +352,7 @@ def test_qrels_of_people_are_judgements(campaign: Campaign, tmp_path: Path, name
 def test_a_tag_in_qrels_says_that_a_model_gave_the_grades(campaign: Campaign, tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.qrels").write_text(text)
     campaign.imports.import_files(qrels=tmp_path / "mine.qrels")
-    assert grades(campaign, "mine.qrels") == {"d1": 2, "d2": 0, "d4": 3}
+    assert grades(campaign, "mine") == {"d1": 2, "d2": 0, "d4": 3}
     assert campaign.store.judgements.counts()["judgements"] == 0
 
 
@@ -365,6 +366,7 @@ def test_annotators_that_are_models_become_label_sets(campaign: Campaign, tmp_pa
     assert any("'gpt-4o-mini' and 'llama3' are the names of language models" in each for each in report.notices)
 
 
+@pytest.mark.long
 def test_exported_labels_are_never_read_as_judgements(campaign: Campaign, tmp_path: Path) -> None:
     campaign.machine_labels.sets.label_by_rule("contains-string", {"string": "document 2", "then": 3}, name="twos")
     campaign.judging.judge("ann", "1", "d1", 1)
@@ -395,10 +397,112 @@ def test_labels_of_a_file_are_named_by_an_option(campaign: Campaign, tmp_path: P
     assert "mine.txt: 3 machine labels in the label set 'mine' (3 new)" in shown
     (tmp_path / "high.txt").write_text("1 0 d1 7\n")
     report = campaign.imports.import_files(machine_labels=tmp_path / "high.txt")
-    assert "1 label is no grade of this campaign (0, 1, 2, 3), such as 7: they cannot" in report.notices[0]
+    assert "1 label is no grade of this campaign (0, 1, 2, 3), such as 7. The agreement" in report.notices[-1]
     campaign.judging.judge("ann", "1", "d1", 1)
     with pytest.raises(ConflictError, match="'ann' is the name of an annotator; .*; rename the file"):
         campaign.imports.import_files(machine_labels=write_qrels(tmp_path / "ann.txt"))
+
+
+def test_a_label_set_is_named_after_its_file_without_the_ending(campaign: Campaign, tmp_path: Path) -> None:
+    path = write_qrels(tmp_path / "umbrela.qrels")
+    assert "in the label set 'umbrela'" in ok("labels", "import", campaign.directory, path)
+    with path.open() as file:  # as `< umbrela.qrels` does
+        pipe = f"/dev/fd/{file.fileno()}"
+        assert "in the label set 'mine'" in ok("labels", "import", campaign.directory, pipe, "--name", "mine")
+        assert "found a pipe" in fails("labels", "import", campaign.directory, pipe)
+
+
+def test_a_file_of_several_judges_is_a_set_for_each(campaign: Campaign, tmp_path: Path) -> None:
+    """Repeated pairs are samples, whose lower median is the label; -1 is no label; unknown topics are skipped."""
+    rows = ["gpt-4o,1,d1,3", "gpt-4o,1,d1,0", "gpt-4o,1,d1,1", "gpt-4o,1,d1,2", "llama,1,d1,1", "llama,1,d2,-1",
+            "gpt-4o,1,d2,2", "gpt-4o,1,d2,2", "gpt-4o,9,d2,2", "llama,9,d2,2",
+            "gpt-4o,1,d9,1", "human,1,d1,1"]  # fmt: skip
+    (tmp_path / "a.csv").write_text("annotator,qid,docno,grade\n" + "\n".join(rows))
+    shown = noted("labels", "import", campaign.directory, tmp_path / "a.csv", "--judge", "gpt-4o", "--judge", "llama")
+    assert shown.count("not in the campaign") == 1
+    assert [each.name for each in campaign.machine_labels.sets.summaries()] == ["gpt-4o", "llama"]
+    assert grades(campaign, "gpt-4o") == {"d1": 1, "d2": 2, "d9": 1}
+    assert grades(campaign, "llama") == {"d1": 1}
+    assert campaign.machine_labels.sets.find("gpt-4o").settings["model"] == "gpt-4o"  # type: ignore[union-attr]
+    assert campaign.store.judgements.counts()["judgements"] == 0
+    for sentence in (
+        "'gpt-4o': 2 pairs are labelled several times, 3.0 times on average; the samples of 50% differ, with a mean "
+        "standard deviation of 0.65",
+        "'gpt-4o': 1 label is outside the pool",
+        "'llama': skipped 1 label that is empty or negative",
+        "skipped 1 topic that is not in the campaign (9)",
+    ):
+        assert sentence in shown
+    again = campaign.imports.import_files(machine_labels=tmp_path / "a.csv")
+    assert "3 machine labels in the label set 'gpt-4o' (0 new, 3 unchanged)" in again.done[0]
+    assert campaign.machine_labels.sets.summaries()[0].spread.samples == 6  # type: ignore[union-attr]
+    (tmp_path / "a.csv").write_text("annotator,qid,docno,grade\nllama,1,d1,3\nllama,1,d2,3\n")
+    changed = campaign.imports.import_files(machine_labels=tmp_path / "a.csv")
+    assert grades(campaign, "llama") == {"d1": 1, "d2": 3}
+    assert any("1 label differs from that in the label set, which stays" in each for each in changed.notices)
+    assert "expected labels of one judge for the label set 'x', found 3" in fails(
+        "labels", "import", campaign.directory, write_several(tmp_path / "b.csv"), "--name", "x"
+    )
+    assert "unknown judge in" in fails("labels", "import", campaign.directory, tmp_path / "b.csv", "--judge", "nobody")
+    assert [each.name for each in campaign.machine_labels.sets.summaries()] == ["gpt-4o", "llama", "human"]
+
+
+def noted(*arguments: object) -> str:
+    """The notes that a command prints, which must succeed."""
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stderr
+
+
+def write_several(path: Path) -> Path:
+    path.write_text("judge,qid,docno,grade\na,1,d1,3\nb,1,d1,3\nc,1,d1,3\n")
+    return path
+
+
+def test_grades_of_a_file_are_mapped(campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "five.qrels").write_text("1 0 d1 5\n1 0 d2 4\n2 0 d4 1\n")
+    shown = noted("labels", "import", campaign.directory, tmp_path / "five.qrels", "--name", "raw")
+    assert "2 labels are no grades of this campaign (0, 1, 2, 3), such as 4" in shown
+    assert "`--map 4=3,5=3`" in shown
+    shown = noted(
+        "labels", "import", campaign.directory, tmp_path / "five.qrels", "--name", "five", "--map", "4=3,5=3",
+        "--map", "2=1",
+    )  # fmt: skip
+    assert grades(campaign, "five") == {"d1": 3, "d2": 3, "d4": 1}
+    assert "label set 'five': no label has the grade 2" in shown
+    assert campaign.machine_labels.sets.named("five").settings["grades_in_file"] == {"4": 3, "5": 3, "2": 1}
+    (tmp_path / "two.qrels").write_text("1 0 d1 1\n1 0 d2 0\n")
+    assert "the grades are 0 and 1, those of the campaign 0, 1, 2, 3" in noted(
+        "labels", "import", campaign.directory, tmp_path / "two.qrels"
+    )
+    for wrong in ("4", "4=x", "4=-1", "4=3,4=2", "nan=1"):
+        refused = run("labels", "import", campaign.directory, tmp_path / "two.qrels", "--map", wrong)
+        assert refused.exit_code == 2, wrong
+        assert "--map: expected" in refused.stderr
+
+
+def test_a_renamed_set_stays_in_use(campaign: Campaign) -> None:
+    sets = campaign.machine_labels.sets
+    sets.label_by_rule("contains-string", {"string": "document 2"}, name="weak")
+    sets.declare_runs("weak", ["beta"])
+    campaign.settings.set_judging_page(show_labels="weak")
+    before, key = grades(campaign, "weak"), campaign.machine_labels.study.cache_key()
+    assert "Renamed the label set weak to Strong" in ok("labels", "rename", campaign.directory, "weak", " Strong ")
+    assert [each.name for each in sets.summaries()] == ["Strong"]
+    assert grades(campaign, "Strong") == before
+    assert sets.runs_built_on("Strong") == ["beta"]
+    assert campaign.settings.judging_page().show_labels == "Strong"
+    assert campaign.machine_labels.study.cache_key() != key
+    assert sets.rename("Strong", "strong").name == "strong"  # another spelling of its own name
+    campaign.judging.judge("ann", "1", "d1", 1)
+    for taken, said in (("ann", "name of an annotator"), ("people", "stands for grades by people"), ("", "expected 1")):
+        assert said in fails("labels", "rename", campaign.directory, "strong", taken)
+    with pytest.raises(UnknownNameError):
+        sets.rename("weak", "other")
+    assert sets.declared_runs(sets.create("weak", "llm", {})) == []  # another set of the former name
+    campaign.store.settings.put(label_sets.BATCHES, {"strong": ["mark", "id", 1, AT]})
+    with pytest.raises(CampaignError, match="cannot be renamed: a batch of requests is in progress"):
+        sets.rename("strong", "other")
 
 
 # --- deletion -------------------------------------------------------------------------------------------

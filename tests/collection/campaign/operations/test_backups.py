@@ -757,6 +757,7 @@ def test_two_members_of_one_name_are_refused(archive: Path, tmp_path: Path) -> N
     refused(archive, tmp_path, "two of the same name")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(60))
 def test_a_flipped_byte_is_found_or_without_consequence(
     archive: Path, campaign: Campaign, tmp_path: Path, seed: int

@@ -87,6 +87,7 @@ def test_runs_are_read_for_a_budget_alone_and_before_anybody_waits(
         assert in_transaction == [False] * reads
 
 
+@pytest.mark.long
 def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=11) as campaign:
         directory = campaign.directory

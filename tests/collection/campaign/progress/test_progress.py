@@ -244,7 +244,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Opened) -> 
         assert any(text.value.startswith(f"**{status['remaining']:,} judgement") for text in app.markdown)
 
     # The published card.
-    facts = state.exports.collection_card.facts()
+    facts = state.exports.collection.facts()
     assert facts["pool"]["without_text"] == total["without_text"]
     assert {row["query_id"]: row["judged"] for row in facts["recall"]["per_topic"]} == {
         query_id: c.judged for query_id, c in truth.items() if c.judged

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pandas as pd
 import pytest
 
-from annotate.views.loop import recall_charts as charts
+from annotate.views.widgets import recall_charts as charts
 from collection import Campaign, Judgement
 from collection.campaign.recall.recall import TABLE, _batches, _curve, _estimate, _rules
 from collection.campaign.recall.recall_advice import (
@@ -257,13 +257,22 @@ def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
     ]
 
 
+def test_an_adjudicated_disagreement_is_no_note(hundred: Campaign) -> None:
+    hundred.people.assignments.update(annotators=2)
+    for name, grade in (("ann", 0), ("bob", 1)):
+        hundred.judging.judge(name, "a", "d0", grade)
+    assert any("disagree" in note for note in hundred.recall.for_topic("a").notes)
+    hundred.judging.judge("eve", "a", "d0", 1, adjudicate=True)
+    assert not any("disagree" in note for note in hundred.recall.for_topic("a").notes)
+
+
 def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path: Path) -> None:
     stopped(hundred, "a")
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(300)))
     hundred.imports.import_files(documents=[tmp_path / "more.tsv"])
     known = hundred.recall.for_topic("a")
     assert (known.size, known.found, known.decision.stop) == (400, 10, False)
-    assert known.notes[0].startswith("75 random draws could not reach some documents (added later, ")
+    assert known.notes[0].startswith("75 randomly drawn documents could not be drawn from all unjudged documents, ")
     assert known.estimate.high >= 310  # all that came later may be relevant
 
 

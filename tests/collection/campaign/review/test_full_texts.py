@@ -1,11 +1,14 @@
 """Full texts of a review: PDF files, and texts that could not be retrieved."""
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from collection import Campaign
 from collection.campaign.corpus.pdf_files import pdf_of
+from collection.campaign.review import decisions
 from collection.core.errors import InputError, JudgementError
 from collection.core.records import Document
 from collection.core.review import REASON, Review
@@ -28,7 +31,7 @@ def review(tmp_path: Path):
         )
         for n, grade in enumerate((2, 1, 0, 2)):
             campaign.judging.judge("ann", "review", f"r{n}", grade)
-        campaign.review.advance()
+        campaign.review.full_texts.advance()
         yield campaign
 
 
@@ -108,7 +111,7 @@ def test_texts_that_could_not_be_retrieved(review: Campaign, tmp_path: Path) -> 
     full_texts.mark_not_retrieved(["r0", "r1"], " No access ", "eva")
     table = full_texts.table().set_index("doc_id")
     assert table.loc["r0", ["full_text", "not_retrieved", "by"]].tolist() == ["not retrieved", "No access", "eva"]
-    decided = review.review.decisions().set_index("doc_id")
+    decided = review.review.decisions.table().set_index("doc_id")
     assert decided.loc["r0", ["decision", "reason", "stage"]].tolist() == ["not retrieved", "No access", "full text"]
     handed_out = review.judging.next_pairs("ann", "full-text", 9).documents
     assert [each.doc_id for each in handed_out] == ["r3"]
@@ -124,3 +127,43 @@ def test_texts_that_could_not_be_retrieved(review: Campaign, tmp_path: Path) -> 
         full_texts.mark_not_retrieved(["r0"], " ", "eva")
     with pytest.raises(InputError, match="r2"):
         full_texts.mark_not_retrieved(["r2"], "No access", "eva")
+
+
+def test_reports_that_were_not_retrieved_count_neither_as_screened_nor_as_left(review: Campaign) -> None:
+    standing = review.progress.topic_standings
+    assert standing("ann")["full-text"] == (0, 3)
+    assert [each.doc_id for each in review.judging.next_pairs("ann", "full-text", 1).documents] == ["r0"]
+    review.review.full_texts.mark_not_retrieved(["r0", "r1"], "No access", "ann")
+    assert standing("ann")["full-text"] == (0, 1)
+    held = review.judging.next_pairs("ann", "full-text", 0, ["r0"])
+    assert held.closed == ["r0"]
+    assert review.judging.demand.has_room("ann", "full-text", "r0")  # a decision on the way is saved
+    review.judging.judge("ann", "full-text", "r3", 2)
+    assert standing("ann", "full-text")["full-text"] == (1, 1)
+    review.review.full_texts.mark_retrieved(["r0"])
+    assert standing("ann")["full-text"] == (1, 2)
+
+
+def test_due_full_texts_are_read_again_only_after_a_change(review: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    derived: list[str] = []
+    decide = decisions.decide
+
+    def count(query_id: str, log: list[Mapping[Hashable, Any]], rules: Review) -> decisions.StageDecision:
+        derived.append(query_id)
+        return decide(query_id, log, rules)
+
+    monkeypatch.setattr(decisions, "decide", count)
+    statements: list[str] = []
+    review.review.full_texts.advance()
+    derived.clear()
+    review.store.connection.db.conn.set_trace_callback(statements.append)
+    assert review.review.full_texts.advance() == 0
+    review.store.connection.db.conn.set_trace_callback(None)
+    assert not derived
+    assert not [each for each in statements if "FROM documents" in each or "current_judgements" in each]
+    review.judging.judge("ann", "full-text", "r0", 2)
+    assert review.review.full_texts.advance() == 0
+    assert set(derived) == {"full-text"}  # titles and abstracts, of which there are many, stay as they are
+    review.judging.judge("ann", "review", "r2", 2)
+    assert review.review.full_texts.advance() == 1
+    assert set(derived) == {"full-text", "review"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from collections import Counter
@@ -14,9 +15,10 @@ from hypothesis import given, strategies as st
 from collection import Campaign, formats
 from collection.campaign.review import report as reports
 from collection.core.errors import CampaignError, InputError
+from collection.core.records import Document
 from collection.core.review import REASON, Review
 from collection.export.prisma import PrismaCounts
-from tests.helpers import fails, ok, tries
+from tests.helpers import fails, ok, run, tries
 
 RECORD = """TY  - JOUR
 TI  - {title}
@@ -66,7 +68,7 @@ def make(folder: Path, seed: int) -> tuple[Campaign, PrismaCounts]:
         identified[database] = len(numbers)
         duplicates += len(seen & set(numbers))
         seen |= set(numbers)
-    doc_ids = campaign.review.decisions()["doc_id"].tolist()
+    doc_ids = campaign.review.decisions.table()["doc_id"].tolist()
     tally: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
     reports_excluded: Counter[str] = Counter()
@@ -83,9 +85,9 @@ def make(folder: Path, seed: int) -> tuple[Campaign, PrismaCounts]:
         reason = chance.choice(REASONS)
         for name, grade in zip(names, grades, strict=True):
             campaign.judging.judge(name, "review", doc_id, grade, answers={} if grade else {REASON: reason})
+        tally["screened"] += 1
         if fate == "conflict":
             continue
-        tally["screened"] += 1
         if fate == "exclude":
             excluded[reason] += 1
         elif not full_text:
@@ -141,7 +143,7 @@ def test_an_update_counts_its_own_search(review: Campaign, tmp_path: Path) -> No
     before = review.review.report.prisma()
     with review.store.transaction():
         review.store.connection.execute("UPDATE record_sources SET imported_at = '2020-01-01T00:00:00Z'")
-    old = {int(d.rsplit(".", 1)[1]) for d in review.review.decisions()["doc_id"]}
+    old = {int(d.rsplit(".", 1)[1]) for d in review.review.decisions.table()["doc_id"]}
     review.imports.import_files(documents=[write_ris(tmp_path / "new.ris", "Embase", [*sorted(old)[:3], 101, 102])])
     counts = review.review.report.prisma(since="2021-01-01")
     assert (counts.identified, counts.known_from_previous, counts.duplicates) == (5, 3, 0)
@@ -149,57 +151,214 @@ def test_an_update_counts_its_own_search(review: Campaign, tmp_path: Path) -> No
     assert counts.previous == before.included
     at = review.records.sources()["imported_at"].iloc[-1]
     assert review.review.report.prisma(since=at) == counts
-    with pytest.raises(InputError, match="2019-12-31, after which all were imported"):
+    with pytest.raises(InputError, match="2019-12-31, after which all records were imported"):
         review.review.report.prisma(since="2019-12-31")
     for wrong in ("next year", "2999-01-01"):
         with pytest.raises(InputError, match="since"):
             review.review.report.prisma(since=wrong)
 
 
+def test_a_publication_that_the_update_found_twice_is_known_once(tmp_path: Path) -> None:
+    """PRISMA counts records: two new records of a known publication are one known record and one duplicate."""
+    with Campaign.create(tmp_path / "r", review=Review("Falls", full_text=False)) as campaign:
+        campaign.imports.import_files(documents=[write_ris(tmp_path / "old.ris", "Embase", [1, 2, 3])])
+        with campaign.store.transaction():
+            campaign.store.connection.execute("UPDATE record_sources SET imported_at = '2020-01-01T00:00:00Z'")
+        for doc_id in campaign.review.decisions.table()["doc_id"]:
+            campaign.judging.judge("ann", "review", doc_id, 2)
+        for database in ("PubMed", "Scopus"):
+            numbers = [1, 2, 11, 12 if database == "PubMed" else 13]
+            campaign.imports.import_files(documents=[write_ris(tmp_path / f"{database}.ris", database, numbers)])
+        counts = campaign.review.report.prisma(since="2021-01-01")
+        assert (counts.identified, counts.known_from_previous, counts.duplicates) == (8, 2, 3)
+        assert (counts.unscreened, counts.previous) == (3, 3)
+        judge = campaign.judging.judge
+        for number, grade in ((11, 2), (12, 0), (13, 0)):
+            judge("ann", "review", f"10.5555/r.{number}", grade, answers={} if grade else {REASON: "Other"})
+        report = campaign.review.report
+        text = report.methods_text(since="2021-01-01")
+        assert "This is an update of a review that included 3 reports." in text
+        assert (
+            "The new searches identified 8 records from PubMed (4) and Scopus (4). We removed 3 duplicates, and 2"
+            in text
+        )
+        assert "3 of 3 new records (100%) were screened" in text
+        assert "We included 1 new report, 4 with the previous version." in text
+        today = campaign.records.sources()["imported_at"].iloc[-1][:10]
+        assert f"[Add the dates of the searches; their files were imported on {today}.]" in text
+        assert report.write_references(tmp_path / "new.ris", since="2021-01-01") == 1
+        assert report.write_references(tmp_path / "all.ris") == 4
+        assert report.write_log(tmp_path / "new.csv", since="2021-01-01") == 3
+        assert report.update_since() is None
+        report.set_update("2021-01-01")
+        assert report.update_since() == "2021-01-01"
+        said = ok(
+            "review", campaign.directory, "--since", "2021-01-01", "--references", tmp_path / "b.ris", "--methods"
+        )
+        assert "b.ris: 1 record." in said
+        assert text in said
+
+
+def test_the_log_for_the_appendix_is_in_words(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "k", review=Review("Falls", screeners=2)) as campaign:
+        campaign.imports.import_files(documents=[write_ris(tmp_path / "a.ris", "Embase", [1, 2, 3])])
+        one, two, three = campaign.review.decisions.table()["doc_id"].tolist()
+        judge = campaign.judging.judge
+        judge("ann", "review", one, 2, note="See\nMethods")
+        judge("ann", "review", one, 0, answers={REASON: "Other"})
+        judge("bob", "review", one, 2)
+        judge("cat", "review", one, 2, adjudicate=True)
+        judge("ann", "review", two, cannot_judge="No abstract")
+        campaign.review.add_known([three], "ann")
+        campaign.review.full_texts.advance()
+        campaign.review.full_texts.mark_not_retrieved([three], "No access", "ann")
+        assert campaign.review.report.write_log(tmp_path / "log.csv") == 7
+        ok("review", campaign.directory, "--log", tmp_path / "log.xlsx")
+        assert fails("review", campaign.directory, "--log", tmp_path / "log.json")
+    with (tmp_path / "log.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    names = ("doi", "stage", "screener", "role", "decision", "reason", "note", "current")
+    title = "title and abstract"
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("10.5555/r.1", title, "ann", "screener", "include", "", "See Methods", "no"),
+        ("10.5555/r.1", title, "ann", "screener", "exclude", "Other", "", "yes"),
+        ("10.5555/r.1", title, "bob", "screener", "include", "", "", "yes"),
+        ("10.5555/r.1", title, "cat", "resolved a conflict", "include", "", "", "yes"),
+        ("10.5555/r.2", title, "ann", "screener", "cannot decide", "No abstract", "", "yes"),
+        ("10.5555/r.3", title, "ann", "included a known record", "include", "", "", "yes"),
+        ("10.5555/r.3", "full text", "ann", "screener", "not retrieved", "No access", "", "yes"),
+    ]
+    assert rows[0]["title"] == "Effects of strength programme 1 on falls"
+    assert rows[0]["authors"] == "Ek, P."
+    assert rows[0]["time"][:4].isdecimal()
+
+
+def test_references_take_what_only_another_database_has(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "k", review=Review("Falls")) as campaign:
+        nbib = tmp_path / "b.nbib"
+        nbib.write_text(
+            "PMID- 7\nTI  - Effects of strength programme 1 on falls\nLID - 10.5555/r.1 [doi]\nIS  - 1234-5678\n"
+            "EIN - Falls. 2002;1:7\n"
+        )
+        campaign.imports.import_files(documents=[write_ris(tmp_path / "a.ris", "Embase", [1]), nbib])
+        campaign.review.add_known(["10.5555/r.1"], "ann")
+        assert campaign.review.report.write_references(tmp_path / "out.ris") == 1
+    text = (tmp_path / "out.ris").read_text()
+    assert "SN  - 1234-5678\n" in text
+    assert "N1  - Other fields of the copy in PubMed | EIN: Falls. 2002;1:7\n" in text
+    assert "issn: PubMed" in text
+
+
 def test_records_imported_before_their_file_are_identified_and_screened(tmp_path: Path) -> None:
-    ris, plain = write_ris(tmp_path / "a.ris", "Embase", [1, 2, 3]), tmp_path / "plain.jsonl"
-    for _, record in formats.read_documents(write_ris(tmp_path / "b.ris", "Embase", [1, 2])):
-        fields = {"doc_id": f"own-{record.doc_id}", "title": record.title, "text": record.text}
-        with plain.open("a") as file:
-            file.write(json.dumps({**fields, "doi": record.metadata["doi"]}) + "\n")
+    ris = write_ris(tmp_path / "a.ris", "Embase", [1, 2, 3])
+    records = [record for _, record in formats.read_documents(write_ris(tmp_path / "b.ris", "Embase", [1, 2]))]
     with Campaign.create(tmp_path / "r", review=Review("Falls")) as campaign:
-        for file in (plain, ris):
-            campaign.imports.import_files(documents=[file])
+        campaign.store.corpus.add_documents([record._replace(doc_id=f"own-{record.doc_id}") for record in records])
+        campaign.imports.import_files(documents=[ris])
         counts = campaign.review.report.prisma()
         assert counts.databases == {"Embase": 3}
-        assert counts.other_sources == {reports.UNRECORDED: 2}
+        assert counts.other_methods == {reports.UNRECORDED: 2}
         assert (counts.duplicates, counts.unscreened) == (2, 3)
 
 
 def test_methods_say_what_became_of_differing_decisions(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "k", review=Review("Falls", screeners=2)) as campaign:
         campaign.imports.import_files(documents=[write_ris(tmp_path / "a.ris", "Embase", [1, 2, 3, 4])])
-        doc_ids, judge = campaign.review.decisions()["doc_id"].tolist(), campaign.judging.judge
+        doc_ids, judge = campaign.review.decisions.table()["doc_id"].tolist(), campaign.judging.judge
         for name, grades, reason in (("ann", "0022", "Other"), ("bob", "0200", "Wrong population")):
             for doc_id, grade in zip(doc_ids, grades, strict=True):
                 judge(name, "review", doc_id, int(grade), answers={} if int(grade) else {REASON: reason})
         assert "resolved" not in campaign.review.report.methods_text()
         campaign.review.add_known([doc_ids[3]], "ann")
         judge("ann", "review", doc_ids[1], 0, adjudicate=True, answers={REASON: "Other"})
-        assert "1 conflict was resolved, by one of the two screeners." in campaign.review.report.methods_text()
+        text = campaign.review.report.methods_text()
+        assert "1 conflict was resolved [add how, such as by discussion]; one of the two screeners entered" in text
+        assert ("[2]" in text.split("[1] The")[0]) is ("[2] Waudby" in text)
         judge("cat", "review", doc_ids[2], 2, adjudicate=True)
         text = campaign.review.report.methods_text()
-        assert "2 conflicts were resolved, 1 of them by a person who had not screened the record." in text
-        assert "drawn at random" not in text
+        assert "one of the two screeners, in 1 of them a third person, entered the decision." in text
+        assert "selected at random" not in text
         assert campaign.review.report.prisma().excluded == {reports.SEVERAL_REASONS: 1, "Other": 1}
+
+
+def test_methods_say_why_screening_has_not_ended_or_has(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "k", review=Review("Falls", screeners=2)) as campaign:
+        campaign.store.corpus.add_documents([Document(f"r{n}", f"Record {n}", "Text.") for n in range(100)])
+        report, judge = campaign.review.report, campaign.judging.judge
+        judge("ann", "review", "r0", 2)
+        text = report.methods_text()
+        assert "0 of 100 records (0%) were screened." in text
+        assert "[Not finished: 95% recall with 95% confidence is not reached yet.]" in text
+        assert "sought" not in text
+        campaign.settings.set_loop(topics=["review"], mode="closed")
+        judge("bob", "review", "r0", 2)
+        said = "Screening was ended [add why] before 95% recall with 95% confidence was shown."
+        assert said in report.methods_text()
+        assert "Of 1 report sought for retrieval, 0 were assessed" in report.methods_text()
+        campaign.settings.reopen_topic("review")
+        for name, number in (("ann", 99), ("bob", 98)):  # one unscreened record is less than 5% of those found
+            for n in range(1, number):
+                judge(name, "review", f"r{n}", 2)
+        assert "[Not finished: 1 record lacks the second decision.]" in report.methods_text()
+        judge("bob", "review", "r98", 0)
+        assert "[Not finished: 1 conflict is unresolved.]" in report.methods_text()
+        assert "reached yet" not in report.methods_text()
+        judge("cat", "review", "r98", 2, adjudicate=True)
+        assert "Screening may stop: the decisions on randomly selected records show" in report.methods_text()
+        judge("ann", "review", "r99", 0)
+        judge("bob", "review", "r99", 0)
+        text = report.methods_text()
+        assert "100 of 100 records (100%) were screened" in text
+        assert "Screening" not in text
+
+
+def test_an_update_whose_files_are_gone_is_none(review: Campaign, tmp_path: Path) -> None:
+    report, file = review.review.report, write_ris(tmp_path / "update.ris", "Embase", [90])
+    review.imports.import_files(documents=[file])
+    report.set_update(review.records.sources()["imported_at"].iloc[-1])
+    assert report.update_since() is not None
+    removal = review.imports.removals.remove(files=[file])
+    assert len(removal.documents) == 1
+    assert report.update_since() is None
 
 
 def test_sources_that_are_no_databases_stand_apart(review: Campaign) -> None:
     review.records.rename_database(1, "Citation searching")
     counts = review.review.report.prisma()
     assert list(counts.databases) == ["MEDLINE", "Scopus"]
-    assert list(counts.other_sources) == ["Citation searching"]
+    assert list(counts.other_methods) == ["Citation searching"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("ClinicalTrials.gov", "registers"),
+        ("WHO ICTRP", "registers"),
+        ("EU Clinical Trials Register", "registers"),
+        ("ISRCTN registry", "registers"),
+        ("Cochrane Central Register of Controlled Trials", "databases"),
+        ("Embase", "databases"),
+        ("", "databases"),
+        ("Website of the WHO", "other_methods"),
+    ],
+)
+def test_sources_are_identified_as_in_prisma(name: str, kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "found.ris"
+    file.write_text("TY  - JOUR\nTI  - Effects of yoga on falls\nER  - \n")
+    with Campaign.create(tmp_path / "r", review=Review("Falls")) as campaign:
+        campaign.imports.import_files(documents=[file])
+        if name:
+            campaign.records.rename_database(1, name)
+        numbers = campaign.review.report.prisma().to_json()
+    assert {key: numbers[key] for key in ("databases", "registers", "other_methods") if numbers[key]} == {
+        kind: {name or "found.ris": 1}
+    }
 
 
 def test_references_come_in_again_as_the_same_records(review: Campaign, tmp_path: Path) -> None:
     file = tmp_path / "out.ris"
     number = review.review.report.write_references(file, reports.ALL_DECISIONS)
-    table = review.review.decisions().set_index("doc_id")
+    table = review.review.decisions.table().set_index("doc_id")
     assert number == len(table)
     again = {record.doc_id: record for _, record in formats.read_documents(file)}
     stored = review.store.corpus.documents(table.index.tolist())
@@ -245,7 +404,7 @@ def test_kappa_of_two_screeners(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "k", review=Review("Falls", screeners=2, full_text=False)) as campaign:
         campaign.imports.import_files(documents=[write_ris(tmp_path / "a.ris", "Embase", list(range(1, 11)))])
         assert campaign.review.report.kappa() == {}
-        doc_ids = campaign.review.decisions()["doc_id"].tolist()
+        doc_ids = campaign.review.decisions.table()["doc_id"].tolist()
         # 4 both include, 4 both exclude, 2 differ: observed .8, expected .5 by chance, kappa .6
         for name, grades in (("ann", "2222200000"), ("bob", "2222000001")):
             for doc_id, grade in zip(doc_ids, grades, strict=True):
@@ -254,6 +413,10 @@ def test_kappa_of_two_screeners(tmp_path: Path) -> None:
         assert several == 10
         assert value == pytest.approx(0.6)
         assert "kappa = 0.60" in campaign.review.report.methods_text()
+        said = run("agreement", campaign.directory, "--resamples", 0).output
+        assert "binary: exclude against maybe and include, as for the kappa on the page Report" in said
+        assert "TREC-4" not in said
+        assert "relevance judgements" not in said
 
 
 def test_the_command_writes_all_of_it(review: Campaign, tmp_path: Path) -> None:

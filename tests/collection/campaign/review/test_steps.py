@@ -92,13 +92,45 @@ def test_screening_that_ended_before_the_second_decision_is_not_done(tmp_path: P
         campaign.settings.set_loop(topics=["review"], mode="closed")
         counts = campaign.review.report.prisma()
         assert (counts.screened, counts.unscreened, counts.not_screened) == (1, 1, 1)
-        lack = "1 of 3 records screened; screening has ended, but 1 record lacks the second decision: resume it."
+        lack = "1 of 3 records screened; screening has ended, but 1 record waits for the second decision."
         assert _states(campaign)["Title and abstract"] == (False, lack)
-        assert campaign.review.steps.next_step().page == "stopping"
+        assert campaign.review.steps.next_step().page == "judge"
         campaign.judging.judge("ann", "review", "r2", 0)
-        assert "2 records lack the second one" in campaign.review.report.stopping().missing
+        stopping = campaign.review.report.stopping()
+        assert "2 records lack the second decision" in stopping.missing
+        assert stopping.advice == "2 records lack the second decision."
+        assert "screened" not in f"{stopping.found}{stopping.next}"
 
 
 def test_other_campaigns_have_no_steps(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "other") as campaign, pytest.raises(CampaignError, match="not a literature review"):
         campaign.review.steps.table()
+
+
+def test_full_texts_are_done_once_no_more_records_can_come(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "review", review=Review("Falls", "Why?")) as campaign:
+        campaign.store.corpus.add_documents([Document(f"r{n}", f"Record {n}", "Text.") for n in range(3)])
+        assert _states(campaign)["Full text"] == (False, "No record has reached this stage yet.")
+        campaign.judging.judge("ann", "review", "r0", 2)
+        campaign.judging.judge("ann", "full-text", "r0", 2)
+        assert _states(campaign)["Full text"] == (False, "1 of 1 full text screened.")
+        for doc_id in ("r1", "r2"):
+            campaign.judging.judge("ann", "review", doc_id, 0)
+        assert _states(campaign)["Full text"] == (True, "1 of 1 full text screened.")
+
+
+def test_the_target_that_first_decisions_reach_waits_for_the_second_ones(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "review", review=Review("Falls", "Why?", screeners=2)) as campaign:
+        campaign.store.corpus.add_documents([Document(f"r{n}", f"Record {n}", "Text.") for n in range(100)])
+        for name, number in (("ann", 99), ("bob", 98)):  # one unscreened record is less than 5% of those found
+            for n in range(number):
+                campaign.judging.judge(name, "review", f"r{n}", 2)
+        stopping = campaign.review.report.stopping()
+        assert stopping.recall.decision.stop
+        assert (stopping.may_stop, stopping.screened, stopping.half) == (False, 98, 1)
+        assert stopping.advice.endswith("This may change, since 1 record lacks the second decision.")
+        assert "1 record waits for the second decision" in campaign.review.steps.next_step().sentence
+        campaign.judging.judge("bob", "review", "r98", 0)
+        assert not campaign.review.report.stopping().may_stop  # a conflict
+        campaign.judging.judge("cat", "review", "r98", 2, adjudicate=True)
+        assert campaign.review.report.stopping().may_stop

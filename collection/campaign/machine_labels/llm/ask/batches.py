@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from collection.campaign.log.results import ProgressCallback
 from collection.campaign.machine_labels.label_sets import BATCHES
 from collection.campaign.machine_labels.llm.ask.endpoint import (
+    RESPONSE_FORMAT,
     Answer,
     ChatEndpoint,
     ChatRequestError,
@@ -35,7 +36,7 @@ from collection.campaign.machine_labels.llm.ask.requests import (
     largest_cost,
 )
 from collection.campaign.machine_labels.llm.label_sets import LabelReport, LabelWriter, LlmLabelSets, Tally
-from collection.campaign.machine_labels.llm.plan import LlmSettings, Question, QuestionPlan
+from collection.campaign.machine_labels.llm.plan import LabelPlan, LlmSettings, Question
 from collection.core import clock
 from collection.core.errors import CampaignError
 from collection.machine_labels.templates import Prompt
@@ -93,15 +94,22 @@ class LlmBatches:
         """The pairs that a batch asks about, in its order."""
         return [(query_id, doc_id) for query_id, doc_id, *_ in self._sent(batch)["pairs"]]
 
+    def sample(self, batch: Batch) -> int:
+        """The number of the sample that a batch asks for."""
+        return int(self._sent(batch).get("sample", 1))
+
     def send(
-        self, plan: QuestionPlan, requests: Iterator[LabelRequest], endpoint: ChatEndpoint, limits: RequestLimits
+        self, plan: LabelPlan, requests: Iterator[LabelRequest], endpoint: ChatEndpoint, limits: RequestLimits
     ) -> Batch | None:
         """Send requests as one batch, as many as its size and the budget allow; None if these allow none."""
         settings = plan.settings
         batch = Batch(plan.name, uuid.uuid4().hex, None, 0, clock.now())
         lines, pairs, size, cost = list[bytes](), list[list[object]](), 0, limits.spent
         for request in islice(requests, MOST_REQUESTS):
-            body = {"model": settings.model, "messages": request.prompt.messages, **settings.request}
+            # Without structured output: an endpoint that refuses it would refuse every request of the batch.
+            parameters = settings.request_of(request.sample, self.label_sets.settings.grades)
+            parameters.pop(RESPONSE_FORMAT, None)
+            body = {"model": settings.model, "messages": request.prompt.messages, **parameters}
             line = {"custom_id": f"{batch.mark}-{len(lines)}", "method": "POST", "url": _PATH, "body": body}
             lines.append(json.dumps(line).encode())
             size, cost = size + len(lines[-1]) + 1, cost + largest_cost(request, settings, limits.prices)
@@ -118,7 +126,7 @@ class LlmBatches:
         batch = batch._replace(requests=len(lines))
         with self.store.transaction():
             self._keep(batch)
-            facts = {"settings": plan.record, "pairs": pairs}
+            facts = {"settings": plan.record, "pairs": pairs, "sample": plan.sample}
             self.store.settings.put_text(_text_of(batch), json.dumps(facts))
         return self._make(batch, sent.id, endpoint)
 
@@ -204,7 +212,7 @@ class LlmBatches:
         self,
         batch: Batch,
         ended: Any,
-        plan: QuestionPlan,
+        plan: LabelPlan,
         requests: Iterator[LabelRequest],
         endpoint: ChatEndpoint,
         limits: RequestLimits,
@@ -223,7 +231,7 @@ class LlmBatches:
             raise EndpointError(endpoint.clean(f"{endpoint.url} refuses the batch: {refused[0]}"))
         tally, late = Tally(), 0
         rows = []
-        counts = self.label_sets.log_counts(self.label_sets.find(batch.name, plan.settings))
+        counts = self.label_sets.log_counts(self.label_sets.find(batch.name, plan.settings), sample=plan.sample)
         request = next(requests, None)
         for number, sent in enumerate(self._sent(batch)["pairs"]):
             query_id, doc_id, digest, before = [*sent, 0][:4]  # batches of earlier versions have no number of answers

@@ -20,11 +20,15 @@ from collection.core.errors import CampaignError, CleverdonError, InputError
 T = TypeVar("T")
 
 KEY_VARIABLE = "OPENAI_API_KEY"
+RESPONSE_FORMAT = "response_format"
+"""Parameter of a request for structured output."""
 SHORTEST_KEY = 4
 """Characters of a key that is kept secret; shorter ones are placeholders, and may be part of any reply."""
 REACHED = 10.0
 """Seconds in which a server accepts a connection, at most."""
 _LONGEST_PROBLEM, _LONGEST_NAME = 300, 200
+_MAY_REFUSE_FORMAT = (400, 415, 422, 501)
+"""Status of endpoints that do not know a parameter."""
 _REFUSES_ALL = {401: "the key", 402: "the payment", 404: "the model or the address"}
 """Status -> what an endpoint refuses, however often and for whatever document it is asked."""
 
@@ -46,11 +50,13 @@ class ChatRequestError(CleverdonError):
     ----------
     tokens
         Estimated tokens of a reply that was given up because of its length, and that is paid nevertheless.
+    status
+        The status of HTTP, if there was an answer.
     """
 
-    def __init__(self, message: str, tokens: float = 0.0) -> None:
+    def __init__(self, message: str, tokens: float = 0.0, status: int | None = None) -> None:
         super().__init__(message)
-        self.tokens = tokens
+        self.tokens, self.status = tokens, status
 
 
 class Answer(NamedTuple):
@@ -118,6 +124,8 @@ class ChatEndpoint:
     retries: int = 6
     timeout: float = 120.0
     stream: bool = False
+    refuses_format: bool = field(default=False, init=False)
+    """Whether it has refused structured output, and answered the same request without it."""
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
@@ -188,6 +196,8 @@ class ChatEndpoint:
     def ask(self, model: str, messages: Sequence[Mapping[str, str]], settings: Mapping[str, Any], key: str) -> Answer:
         """Ask for one reply; `key` is the same for the same request, so that endpoints may answer it once only.
 
+        If the endpoint refuses :data:`RESPONSE_FORMAT`, the request is made without it, and so are later ones.
+
         Raises
         ------
         EndpointError
@@ -196,6 +206,22 @@ class ChatEndpoint:
             This request failed, or the answer is no chat completion.
         """
         started = time.monotonic()
+        plain = {name: value for name, value in settings.items() if name != RESPONSE_FORMAT}
+        if len(plain) < len(settings) and not self.refuses_format:
+            try:
+                return self._answer(model, messages, settings, key)._replace(seconds=time.monotonic() - started)
+            except ChatRequestError as error:
+                if error.status not in _MAY_REFUSE_FORMAT:
+                    raise
+            answer = self._answer(model, messages, plain, f"{key}-plain")
+            self.refuses_format = True
+        else:
+            answer = self._answer(model, messages, plain, key)
+        return answer._replace(seconds=time.monotonic() - started)
+
+    def _answer(
+        self, model: str, messages: Sequence[Mapping[str, str]], settings: Mapping[str, Any], key: str
+    ) -> Answer:
         request = {
             "model": model,
             "messages": list(messages),
@@ -205,7 +231,7 @@ class ChatEndpoint:
         with self.errors():
             whole = None if self.stream else self.client.chat.completions.create(**request)
             answer = self._streamed(request) if self.stream else read_completion(whole)
-        return self.cleaned(answer)._replace(seconds=time.monotonic() - started)
+        return self.cleaned(answer)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -257,7 +283,7 @@ class ChatEndpoint:
         if status in _REFUSES_ALL or code == "insufficient_quota":
             hint = f"; is the key in the environment variable {self.key_variable}?" if status == 401 else ""
             return EndpointError(f"{self.url} refuses {_REFUSES_ALL.get(status, 'the quota')} ({words}){hint}")
-        return ChatRequestError(words)
+        return ChatRequestError(words, status=status)
 
     def clean(self, words: str) -> str:
         """Words of an endpoint in one line that is not too long, without the key."""

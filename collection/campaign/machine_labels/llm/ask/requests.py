@@ -41,6 +41,8 @@ class LabelRequest(NamedTuple):
     prompt: Prompt
     attempt: int = 0
     """Number of earlier answers or failures, so that a repeated question has another key."""
+    sample: int = 1
+    """Number of the sample of the pair."""
 
 
 @dataclass(eq=False)
@@ -100,7 +102,7 @@ class LabelRequests:
     def __iter__(self) -> Iterator[LabelRow]:
         for answered in ask_all(self._ask, self._take, self.limits.concurrency):
             request, error = answered.request, answered.error
-            reserved = self._reserved.pop(self.key(request), 0.0)
+            reserved = self._reserved.pop(request_key(self.identity, request), 0.0)
             if isinstance(error, EndpointError):
                 self._fail(str(error))
                 continue
@@ -148,17 +150,20 @@ class LabelRequests:
             if self._excess is None and self._reserved:
                 return None  # until the first answer has shown whether the endpoint keeps to the limits
         request, self._next = self._next, None
-        self._reserved[self.key(request)] = most
+        self._reserved[request_key(self.identity, request)] = most
         return request
 
-    def key(self, request: LabelRequest) -> str:
-        """A text that only the same request of the same label set has."""
-        parts = [self.identity, request.query_id, request.doc_id, *request.prompt, str(request.attempt)]
-        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
     def _ask(self, request: LabelRequest) -> Answer:
-        settings = self.settings
-        return self.endpoint.ask(settings.model, request.prompt.messages, settings.request, self.key(request))
+        settings, key = self.settings, request_key(self.identity, request)
+        parameters = settings.request_of(request.sample, self.grades)
+        return self.endpoint.ask(settings.model, request.prompt.messages, parameters, key)
+
+
+def request_key(identity: str, request: LabelRequest) -> str:
+    """Return a text that only the same request has; `identity` is that of :class:`LabelRequests`."""
+    parts = [identity, request.query_id, request.doc_id, *request.prompt, str(request.attempt)]
+    parts += [f"sample {request.sample}"] * (request.sample > 1)
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def largest_cost(request: LabelRequest, settings: LlmSettings, prices: Prices | None) -> float:
@@ -203,6 +208,7 @@ def label_row(
             if prices is not None and isinstance(error, ChatRequestError) and error.tokens
             else None,
             problem=str(error),
+            sample=request.sample,
         )
     reply = read_grade(answer.text, grades, answer.finish)
     return LabelRow(
@@ -220,6 +226,7 @@ def label_row(
         cost=None if prices is None else _cost(request, answer, prices),
         seconds=answer.seconds,
         problem=reply.problem,
+        sample=request.sample,
     )
 
 

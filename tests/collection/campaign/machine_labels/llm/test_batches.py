@@ -231,3 +231,20 @@ def test_two_processes_do_not_store_one_batch_twice(campaign: Campaign, fake: Fa
     fake.look = collected_elsewhere
     assert batch(campaign, fake).graded == 0
     assert len(rows(campaign)) == 6
+
+
+def test_a_batch_of_a_sample_is_stored_as_that_sample(campaign: Campaign, fake: FakeEndpoint) -> None:
+    """Also if another sample is asked for when it is collected; batches ask for no schema."""
+    settings = {"structured": True, "parameters": {"seed": 1}}
+    assert batch(campaign, fake, settings=settings).graded == 6
+    fake.look = lambda made: Reply("later", 500)  # it is not collected
+    with pytest.raises(EndpointError):
+        batch(campaign, fake, settings=settings, sample=2)
+    fake.look = fake.finish
+    assert batch(campaign, fake, settings=settings).graded == 6
+    found = campaign.machine_labels.sets.named("m")
+    samples = campaign.store.machine_labels.samples(found.key)
+    assert samples["sample"].value_counts().to_dict() == {1: 6, 2: 6}
+    requests = [request["body"] for made in fake.batches.values() for request in made.requests]
+    assert [body["seed"] for body in requests] == [1] * 6 + [2] * 6
+    assert not any("response_format" in body for body in requests)

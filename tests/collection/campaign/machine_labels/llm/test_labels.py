@@ -680,3 +680,69 @@ def test_a_prompt_has_all_fields_of_the_topic(campaign: Campaign, fake: FakeEndp
         "Title: And drag?\nNarrative: Any.\nhistory:\nuser: What is lift?\nsystem: A force.\nstance: pro\n"
         in asked.prompt
     )
+
+
+# --- samples and structured output ----------------------------------------------------------------------
+
+
+def test_several_samples_of_a_pair_are_one_label(campaign: Campaign, fake: FakeEndpoint) -> None:
+    """Each sample is asked on its own, with a seed and a key of its own; the label is the lower median."""
+    settings = {"parameters": {"temperature": 1.0, "seed": 7}}
+    for sample, grade in ((1, 3), (2, 0), (3, 1), (4, 2)):
+        fake.answer = one_answer(Reply(f"Grade: {grade}"))
+        assert label(campaign, fake, settings=settings, sample=sample).graded == 6
+        assert label(campaign, fake, settings=settings, sample=sample).graded == 0  # nothing is left to ask
+    assert campaign.machine_labels.sets.labels("m")["relevance"].tolist() == [1.0] * 6
+    assert [asked.body["seed"] for asked in fake.asked] == [7] * 6 + [8] * 6 + [9] * 6 + [10] * 6
+    assert len({asked.key for asked in fake.asked}) == 24
+    (summary,) = campaign.machine_labels.llm.label_sets.summaries()
+    assert (summary.graded, summary.prompt_tokens) == (6, 2400)
+    assert summary.spread is not None
+    assert (summary.spread.pairs, summary.spread.samples, summary.spread.differing) == (6, 24, 1.0)
+    assert summary.spread.deviation == pytest.approx(1.2909944)
+
+
+def test_a_sample_that_failed_is_asked_again(campaign: Campaign, fake: FakeEndpoint) -> None:
+    label(campaign, fake)
+    fake.answer = lambda asked: Reply("no", 400) if document(asked) == "2" else Reply("Grade: 3")
+    assert label(campaign, fake, sample=2).failed == 1
+    assert campaign.machine_labels.sets.summaries()[0].graded == 6
+    fake.answer = one_answer(Reply("Grade: 3"))
+    assert label(campaign, fake, sample=2).graded == 1
+    assert [row.sample for row in rows(campaign)].count(2) == 7
+
+
+def graded_json(asked: Asked) -> Reply:
+    """An endpoint that keeps to the schema."""
+    assert asked.body["response_format"]["json_schema"]["schema"]["properties"]["grade"]["enum"] == [0, 1, 2, 3]
+    return Reply('{"reason": "It answers the topic.", "grade": 2}')
+
+
+def test_structured_output_is_asked_for_and_read(campaign: Campaign, fake: FakeEndpoint) -> None:
+    fake.answer = graded_json
+    assert label(campaign, fake, settings={"structured": True}).graded == 6
+    assert campaign.machine_labels.sets.labels("m")["relevance"].tolist() == [2.0] * 6
+    assert campaign.machine_labels.sets.named("m").settings["structured"] is True
+    assert '{"reason": "...", "grade": N}' in fake.asked[0].prompt
+    with pytest.raises(CampaignError, match="made with other settings \\(structured output\\)"):
+        label(campaign, fake)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_endpoint_that_refuses_the_schema_is_asked_without_it(
+    campaign: Campaign, fake: FakeEndpoint, stream: bool
+) -> None:
+    fake.answer = lambda asked: (
+        Reply("unknown parameter: response_format", 400)
+        if "response_format" in asked.body
+        else Reply('```json\n{"reason": "It answers.", "grade": 1}\n```')
+    )
+    assert label(campaign, fake, settings={"structured": True}, stream=stream)[:3] == (6, 0, 0)
+    assert ["response_format" in asked.body for asked in fake.asked] == [True] + [False] * 6
+    assert len({asked.key for asked in fake.asked}) == 7
+
+
+def test_other_failures_do_not_end_structured_output(campaign: Campaign, fake: FakeEndpoint) -> None:
+    """A prompt that is too long is refused with and without the schema; the other pairs keep it."""
+    fake.answer = lambda asked: Reply("too long", 400) if document(asked) == "2" else graded_json(asked)
+    assert label(campaign, fake, settings={"structured": True})[:3] == (5, 0, 1)

@@ -10,18 +10,21 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
-from collection.core.characters import one_line, writable
+from collection.core.characters import one_line, without_markup, writable
 from collection.core.phrases import count
 from collection.core.records import Document
 from collection.core.tokens import plain
 from collection.formats import bibtex, columns, endnote, source, spreadsheet
-from collection.formats.references import to_reference
+from collection.formats.references import MAJOR, to_reference
 from collection.formats.source import FilePath
 from collection.formats.tagged import is_ris_field
 from collection.formats.work_lists import LONGEST_CELL
 from collection.formats.write import NOT_XML, replacing, replacing_bytes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WANTED = "references"
 ENDINGS = (".ris", ".bib", ".csv", ".xlsx")
@@ -31,6 +34,12 @@ KEYWORDS = ("decision", "reason", "stage")
 
 COMMON = ("title", "authors", "year", "journal", "pages", "doi", "pmid", "keywords", "language", "url")
 """Fields of a document made of a record, besides its abstract."""
+
+ALWAYS = ("title", "authors", "year", "abstract", "doi")
+"""Columns that tables have even if they are empty, by which readers recognise records."""
+
+FROM_COPIES = "fields from other copies"
+"""Column or note with the fields that were taken from copies in other sources, and these sources."""
 
 _PUBMED = "medlinecitation/article/journal"
 _DETAILS: dict[str, dict[str, str]] = {
@@ -92,10 +101,18 @@ _SHORT_NAMES = {"nbib": ("FAU", "AU"), "ciw": ("AF", "AU")}
 _SINGLE = ("title", "abstract", "authors", "year", "journal", "doi")
 """Fields of which the first tag with a text is used; further ones are other fields of the source."""
 
+_SHORTENED = ("title", "authors", "year", "journal", "doi", "pmid", "keywords")
+"""Fields of which documents may have a part only, such as the year of a date; the text is then another field, too."""
+_NOTATION = frozenset(("and", "family", "given", "https", "http", "dx", "doi", "org", "pubmed", "pmid"))
+"""Words between names of authors, and around identifiers, that say nothing."""
+
+_OF_COPY = ("accession number", "source notes")
+"""Details that each copy has of its own."""
+
 _RIS_TAGS = {
     "title": "TI", "authors": "AU", "year": "PY", "journal": "T2", "doi": "DO", "keywords": "KW", "language": "LA",
     "url": "UR", "volume": "VL", "issue": "IS", "journal abbreviation": "J2", "issn": "SN", "publisher": "PB",
-    "place": "CY", "affiliations": "AD", "database": "DB", "accession number": "AN", "source notes": "N1",
+    "place": "CY", "affiliations": "AD", "database": "DB", "accession number": "AN", "source notes": "N1", "type": "M3",
 }  # fmt: skip
 _RIS_RENAMED = {
     "SO": ("T2", {"T2", "JF", "JO"}), "YR": ("PY", {"PY", "Y1"}), "DOI": ("DO", {"DO"}), "US": ("UR", {"UR", "L2"}),
@@ -122,17 +139,27 @@ _KEY = re.compile(r"[^\s{}(),=\\\"#%~'@]+")
 """A key that every program reads."""
 
 
+class Copy(NamedTuple):
+    """Another record of a document: its source, form and fields."""
+
+    source: str
+    form: str
+    fields: Mapping[str, Sequence[str]]
+
+
 class ExportedReference(NamedTuple):
-    """A document to write, with the record that it was made of and further columns.
+    """A document to write, with the record that it was made of, further columns, and copies of other sources.
 
     `form` and `fields` are those of :class:`collection.formats.references.Reference`; empty for a document that is
-    made of no record. `columns` are texts by name, such as ``{"decision": "include"}``.
+    made of no record. `columns` are texts by name, such as ``{"decision": "include"}``. Of the `copies`, fields are
+    written that the record lacks.
     """
 
     document: Document
     form: str = ""
     fields: Mapping[str, Sequence[str]] = {}
     columns: Mapping[str, str] = {}
+    copies: Sequence[Copy] = ()
 
 
 class _Parts(NamedTuple):
@@ -144,6 +171,10 @@ class _Parts(NamedTuple):
     """The same of :data:`COMMON` and ``abstract`` as its record alone has them."""
     other: dict[str, list[str]]
     """Fields of the record that are none of these."""
+    taken: dict[str, str]
+    """Name of each common field that the record lacks -> source of the copy that has it."""
+    copies: list[Copy]
+    """Other fields of the copies."""
 
 
 def write_references(references: Iterable[ExportedReference], path: FilePath) -> int:
@@ -172,34 +203,86 @@ def write_references(references: Iterable[ExportedReference], path: FilePath) ->
                 number += 1
         return number
     names, rows = _to_table(references)
-    if ending == ".csv":
-        with replacing(path) as file:
-            _write_csv(names, rows, file)
-    else:
-        with replacing_bytes(path) as raw:
-            _write_workbook(path, names, rows, raw)
+    _write_rows(names, rows, path)
+    return len(rows)
+
+
+def write_text_table(table: pd.DataFrame, path: FilePath) -> int:
+    """Write a frame of texts as ``.csv`` or ``.xlsx``, without formulas, and return the number of its rows.
+
+    Raises
+    ------
+    InputError
+        Another ending, or a file that cannot be written.
+    """
+    if source.suffix(path) not in (".csv", ".xlsx"):
+        raise source.ending_error(path, "the table", (".csv", ".xlsx"))
+    names, rows = (
+        [*map(str, table.columns)],
+        [{str(n): str(v) for n, v in row.items()} for row in table.to_dict("records")],
+    )
+    _write_rows(names, rows, path)
     return len(rows)
 
 
 def _divide(reference: ExportedReference) -> _Parts:
-    """The common fields of a document and its record, and the others of the record."""
-    document, fields = reference.document, {name: [*texts] for name, texts in reference.fields.items()}
-    record = to_reference(fields, reference.form) if fields else Document("")
+    """The common fields of a document and its record, the others of the record, and what copies have besides."""
+    document, fields, form = reference.document, {n: [*texts] for n, texts in reference.fields.items()}, reference.form
+    record = to_reference(fields, form) if fields else Document("")
     read = _common(record)
     common = {**read, **_common(document)}
-    used, dois = _used(fields, reference.form), common.get("doi", ())
+    named = _named(fields, form)
+    used, dois = _used(fields, form, named), common.get("doi", ())
     for detail, names in _DETAILS.items():
-        known = names.get(reference.form, "")
-        names_of_detail = _own_names(fields, reference.form, known)
+        known = names.get(form, "")
+        names_of_detail = _own_names(fields, form, known)
         name = next((each for each in names_of_detail if any(fields[each]) and each not in used), "")
         if name:
             common[detail] = [text for text in fields[name] if text]
             used[name] = len(fields[name])
+    shortened = {name for field in _SHORTENED for name in named.get(field, ())} - {_SHORT_NAMES.get(form, ("", ""))[1]}
+    written = _NOTATION.union(plain(" ".join(text for texts in common.values() for text in texts)).split())
     other = {
-        name: [text for text in texts[used.get(name, 0) :] if text and text.removesuffix(" [doi]") not in dois]
+        name: [
+            text
+            for place, text in enumerate(texts)
+            if (place >= used.get(name, 0) and text.removesuffix(" [doi]") not in dois)
+            or (name in shortened and not written.issuperset(_words_of(text, form)))
+            or (name in named.get("keywords", ()) and MAJOR.search(text))
+        ]
         for name, texts in fields.items()
     }
-    return _Parts(common, read, {name: texts for name, texts in other.items() if texts})
+    taken, copies = _complete(common, read, reference)
+    return _Parts(
+        common, read, {n: some for n, texts in other.items() if (some := [*filter(None, texts)])}, taken, copies
+    )
+
+
+def _complete(
+    common: dict[str, list[str]], read: Mapping[str, object], reference: ExportedReference
+) -> tuple[dict[str, str], list[Copy]]:
+    """Add the common fields that only copies have; return the sources of those, and the other fields of the copies."""
+    taken: dict[str, str] = {}
+    copies: list[Copy] = []
+    known = {(reference.form, name) for name in reference.fields}
+    for copy in reference.copies:
+        own = _divide(ExportedReference(Document(""), copy.form, copy.fields))
+        for name, texts in own.common.items():
+            if name in common and name in (*COMMON, "abstract") and name not in read:
+                taken.setdefault(name, copy.source)
+            elif name not in common and name not in ("database", *_OF_COPY):
+                common[name], taken[name] = texts, copy.source
+        details_of_copy = _OF_COPY if taken.get("type") == copy.source else ("type", *_OF_COPY)
+        details = {name: own.common[name] for name in details_of_copy if name in own.common}
+        other = {name: texts for name, texts in {**details, **own.other}.items() if (copy.form, name) not in known}
+        known.update((copy.form, name) for name in other)
+        if other:
+            copies.append(Copy(copy.source, copy.form, other))
+    return taken, copies
+
+
+def _words_of(text: str, form: str) -> list[str]:
+    return plain(without_markup(bibtex.decode(text) if form == "bibtex" else text)).split()
 
 
 def _common(document: Document) -> dict[str, list[str]]:
@@ -220,17 +303,21 @@ def _own_names(fields: Mapping[str, object], form: str, known: str) -> list[str]
     return [own[name] for name in wanted if name in own]
 
 
-def _used(fields: Mapping[str, Sequence[str]], form: str) -> dict[str, int]:
-    """Name of each field that the document was made of -> how many of its texts it has."""
+def _named(fields: Mapping[str, object], form: str) -> dict[str, list[str]]:
+    """Field of a document -> names of the fields of its record."""
     if form in ("endnote", "pubmed"):
         named: dict[str, list[str]] = {}
         for path in fields:
             if (field := endnote.field_of(path)) is not None:
                 named.setdefault(field, []).append(path)
-    elif form in columns.RECORD_TAGS:
-        named = columns.tagged_fields(form, fields)
-    else:
-        named = columns.reference_fields(tuple(fields))
+        return named
+    return (
+        columns.tagged_fields(form, fields) if form in columns.RECORD_TAGS else columns.reference_fields(tuple(fields))
+    )
+
+
+def _used(fields: Mapping[str, Sequence[str]], form: str, named: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Name of each field that the document was made of -> how many of its texts it has."""
     used: dict[str, int] = {}
     for field, names in named.items():
         if field in ("other doi", "accession", "notes", "article number"):
@@ -251,10 +338,13 @@ def _to_ris(reference: ExportedReference) -> str:
     parts = _divide(reference)
     tags = _own_tags(reference.fields) if reference.form == "ris" else _new_tags(reference, parts)
     if reference.form == "ris":
-        missing = {name: texts for name, texts in parts.common.items() if name not in (*parts.read, *_DETAILS)}
-        tags += _common_tags(missing)
+        tags += _common_tags(_gained(parts))
         tags += [("KW", word) for word in _without(parts.common.get("keywords", []), parts.read.get("keywords", []))
                  if "keywords" in parts.read]  # fmt: skip
+    for copy in parts.copies:
+        tags.append(("N1", _list_others(f"Other fields of the copy in {copy.source}", copy.fields)))
+    if parts.taken:
+        tags.append(("N1", f"{FROM_COPIES}: {_describe(parts.taken)}"))
     marks = _marks(reference.columns)
     tags += [("KW", mark) for mark in marks]
     if note := _note(reference.columns):
@@ -280,9 +370,23 @@ def _new_tags(reference: ExportedReference, parts: _Parts) -> list[tuple[str, st
     """The tags of a record of another form, with the fields that have none in a note."""
     tags = [("TY", _kind(parts)[0]), *_common_tags(parts.common)]
     if parts.other:
-        lines = [f"{name}: {one_line(text)}" for name, texts in parts.other.items() for text in texts]
-        tags.append(("N1", " | ".join(["Other fields of the source", *lines])))
+        tags.append(("N1", _list_others("Other fields of the source", parts.other)))
     return tags
+
+
+def _list_others(what: str, fields: Mapping[str, Sequence[str]]) -> str:
+    return " | ".join([what, *(f"{name}: {one_line(text)}" for name, texts in fields.items() for text in texts)])
+
+
+def _describe(taken: Mapping[str, str]) -> str:
+    """Names of fields with the source of each."""
+    return "; ".join(f"{name}: {one_line(source)}" for name, source in taken.items())
+
+
+def _gained(parts: _Parts) -> dict[str, list[str]]:
+    """The common fields that the record itself lacks."""
+    names = (name for name in parts.common if name in parts.taken or name not in (*parts.read, *_DETAILS))
+    return {name: parts.common[name] for name in names}
 
 
 def _common_tags(common: Mapping[str, list[str]]) -> list[tuple[str, str]]:
@@ -379,13 +483,18 @@ def _to_bibtex(reference: ExportedReference, keys: set[str]) -> str:
         fields = {
             name: _own_latex(texts) for name, texts in reference.fields.items() if name not in (bibtex.TYPE, bibtex.KEY)
         }
-        common = {name: texts for name, texts in parts.common.items() if name not in (*parts.read, *_DETAILS)}
+        common = _gained(parts)
     else:
-        common = {name: texts for name, texts in parts.common.items() if name != "type"}
+        common = {n: texts for n, texts in parts.common.items() if n != "type" or reference.form != "ris"}
     for name, texts in common.items():
         fields.setdefault(_bibtex_name(name, entry), _bibtex_value(name, texts))
     if reference.form != "bibtex":
         fields |= {f"{reference.form}-{_slug(name)}": _encode("; ".join(texts)) for name, texts in parts.other.items()}
+    for copy in parts.copies:
+        for name, several in copy.fields.items():
+            fields.setdefault(f"{copy.form}-{_slug(name)}", _encode("; ".join(several)))
+    if parts.taken:
+        fields[_slug(FROM_COPIES)] = _encode(_describe(parts.taken))
     for name, text in reference.columns.items():
         if text.strip():
             fields[_free_name(_slug(name), fields)] = _encode(text)
@@ -495,6 +604,10 @@ def _to_table(references: Iterable[ExportedReference]) -> tuple[list[str], list[
         parts = _divide(reference)
         row = {name: _cell(name, texts) for name, texts in parts.common.items()}
         own = {_other_name(reference.form, name): "; ".join(texts) for name, texts in parts.other.items()}
+        for copy in parts.copies:
+            own = {_other_name(copy.form, name): "; ".join(texts) for name, texts in copy.fields.items()} | own
+        if parts.taken:
+            own[FROM_COPIES] = _describe(parts.taken)
         given |= dict.fromkeys(reference.columns)
         others |= dict.fromkeys(own)
         rows.append(
@@ -502,7 +615,7 @@ def _to_table(references: Iterable[ExportedReference]) -> tuple[list[str], list[
         )
     usual = ("title", "authors", "year", "journal", "volume", "issue", *COMMON, "abstract", *_DETAILS)
     known = [_source_name(name, given) for name in dict.fromkeys(usual)]
-    present = {name for row in rows for name, text in row.items() if text}
+    present = {name for row in rows for name, text in row.items() if text} | set(ALWAYS)
     names = [name for name in (*known, *given, *others) if name in present or name in given]
     return list(dict.fromkeys(names)), rows
 
@@ -527,6 +640,15 @@ def _other_name(form: str, name: str) -> str:
     )
 
 
+def _write_rows(names: Sequence[str], rows: Sequence[Mapping[str, str]], path: FilePath) -> None:
+    if source.suffix(path) == ".csv":
+        with replacing(path) as file:
+            _write_csv(names, rows, file)
+    else:
+        with replacing_bytes(path) as raw:
+            _write_workbook(path, names, rows, raw)
+
+
 def _write_csv(names: Sequence[str], rows: Iterable[Mapping[str, str]], file: IO[str]) -> None:
     writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writerow(map(spreadsheet.escape, names))
@@ -539,7 +661,7 @@ def _write_workbook(path: FilePath, names: Sequence[str], rows: Iterable[Mapping
     from openpyxl.cell import WriteOnlyCell
 
     book = Workbook(write_only=True)
-    sheet = book.create_sheet("References")
+    sheet = book.create_sheet("Records")
     sheet.freeze_panes = "A2"
     cut = 0
 

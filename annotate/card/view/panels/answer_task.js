@@ -1,0 +1,144 @@
+// Panels of the tasks of generated answers: the nugget next to its answer, and the answer around a sentence.
+
+/** @import { Unit } from "../../core/types.js" */
+/** @import { DrawnDocument, Entry, Part, View } from "../types.js" */
+
+import { bestPassages } from "../document/best_passages.js";
+import { apart, cut, make } from "../frame/nodes.js";
+import { gradeBadge, gradeWords, lookBack } from "../units/grades.js";
+import { shownTopic } from "./topics.js";
+
+/** Milliseconds after a key until the context is drawn, so that the judged text comes first. */
+const AFTER_FRAMES = 30;
+
+/** Maximum number of characters of a nugget in the list of nuggets of the answer. */
+const SHORT = 90;
+
+export const NUGGET_ASSIGNMENT = "nugget-assignment";
+export const SUPPORT = "support";
+
+/** Returns the parts of a task. @param {View} view @param {DrawnDocument} drawn @returns {Part[]} */
+export function answerTask(view, drawn) {
+  const { task } = view.data;
+  if (task === undefined) return [];
+  view.node("frame").dataset.task = task;
+  if (task === SUPPORT) return [aroundSentence(view), bestPassages(view, drawn)];
+  view.node("topic").ariaLabel = "Nugget";
+  view.node("scroller").ariaLabel = "Answer";
+  return [nuggets(view)];
+}
+
+/** Returns the parts for adjudication, where a nugget is the title of its answer. @param {View} view @returns {Part[]} */
+export function adjudicatedTask(view) {
+  if (view.data.task !== undefined) view.node("frame").dataset.task = view.data.task;
+  return view.data.task === SUPPORT ? [aroundSentence(view)] : [];
+}
+
+/** Returns the id of a nugget without its version. @param {string} docId */
+const withoutVersion = (docId) => docId.replace(/\.v\d+$/, "");
+
+/**
+ * Returns the nuggets of the answer on screen in their order, each with its judgement or null.
+ *
+ * @param {Pick<View, "state">} view @param {Unit} unit
+ * @returns {{ docId: string, title: string, entry: Entry | null }[]}
+ */
+export function nuggetsOf({ state }, { queryId, documents: [doc] }) {
+  /** @type {Map<string, Entry>} */
+  const entries = new Map();
+  for (const entry of state.history)
+    if (entry.decision.query_id === queryId) entries.set(entry.decision.doc_id ?? "", entry);
+  const listed = doc?.nuggets ?? [];
+  return listed.map(({ doc_id: docId, title }) => ({ docId, title, entry: entries.get(docId) ?? null }));
+}
+
+/** Draws the question above the answer, and the other nuggets below the current one. @param {View} view @returns {Part} */
+function nuggets(view) {
+  const list = view.node("nuggetList");
+  let timer = 0;
+
+  function drawList() {
+    timer = 0;
+    const { item } = view;
+    const current = withoutVersion(item?.unit.documents[0]?.doc_id ?? "");
+    const all = item ? nuggetsOf(view, item.unit) : [];
+    view.setHidden("otherNuggets", all.length < 2);
+    list.replaceChildren(
+      ...all.map(({ docId, title, entry }) => {
+        const line = [apart("span", cut(title, SHORT))];
+        const badge = entry ? gradeBadge(view, entry.decision) : make("span", {});
+        const isCurrent = withoutVersion(docId) === current;
+        const row = make("li", isCurrent ? { ariaCurrent: "true" } : {});
+        if (!entry || isCurrent) row.append(badge, ...line);
+        else {
+          const ariaLabel = `${title}: ${gradeWords(view, entry.decision)}`;
+          const dataset = { do: "open-nugget", doc: docId };
+          row.append(make("button", { type: "button", title, ariaLabel, dataset }, badge, ...line));
+        }
+        return row;
+      }),
+    );
+  }
+
+  return {
+    clicks: {
+      "open-nugget"({ dataset }) {
+        const { item } = view;
+        const found = item && nuggetsOf(view, item.unit).find(({ docId }) => docId === dataset.doc);
+        if (found?.entry) lookBack(view, { ...found.entry.decision, doc_id: found.docId, title: found.title });
+      },
+    },
+    render(item) {
+      const topic = shownTopic(view);
+      view.setHidden("nugget", !item);
+      view.setHidden("askedOf", !item || !topic);
+      if (topic) {
+        const { title, description } = topic;
+        view.setText("askedOfTitle", title);
+        view.setLine("askedOfWords", description === title ? "" : description);
+      }
+      if (!timer) timer = window.setTimeout(drawList, AFTER_FRAMES);
+    },
+  };
+}
+
+/** Draws the answer around the sentence whose support is judged. @param {View} view @returns {Part} */
+function aroundSentence(view) {
+  const [around, need] = [view.node("around"), view.node("need")];
+  /** The sentences as they are drawn, and the judged one. @type {HTMLElement[]} */
+  let drawn = [];
+  /** @type {HTMLElement | undefined} */
+  let current;
+  let [texts, timer] = ["", 0];
+
+  /** Draws the sentences of another answer. @param {string[]} sentences */
+  function draw(sentences) {
+    if (texts === sentences.join("\n")) return;
+    texts = sentences.join("\n");
+    drawn = sentences.map((text) => apart("span", text));
+    around.replaceChildren(...drawn.flatMap((part) => [part, " "]));
+  }
+
+  function bringIntoSight() {
+    timer = 0;
+    if (!current) return;
+    need.scrollTop = current.offsetTop - need.offsetTop - Math.max(0, (need.clientHeight - current.offsetHeight) / 2);
+  }
+
+  return {
+    render(item) {
+      const answer = item?.unit.documents[0]?.answer;
+      view.setHidden("around", !answer);
+      if (!answer) return;
+      draw(answer.sentences);
+      const next = drawn[answer.at];
+      if (next === current) return;
+      current?.classList.remove("cd-current");
+      current?.removeAttribute("aria-current");
+      next?.classList.add("cd-current");
+      next?.setAttribute("aria-current", "true");
+      current = next;
+      if (!timer) timer = window.setTimeout(bringIntoSight, AFTER_FRAMES);
+    },
+  };
+}

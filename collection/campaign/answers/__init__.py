@@ -1,0 +1,1 @@
+"""Generated answers, their nuggets, and the tasks in which annotators judge them."""

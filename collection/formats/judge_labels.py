@@ -1,0 +1,192 @@
+"""Labels of judges, such as language models: one file of one judge or of several, with repeated labels of a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import pandas as pd
+
+from collection.core.errors import FormatError, InputError
+from collection.core.phrases import count, join_first
+from collection.formats import delimited, fields, kinds, labels, objects, qrels, run_records, source
+from collection.formats.source import FilePath, opens_once
+from collection.formats.tables.lines import data_lines, parse_grade
+
+WANTED = "labels of judges"
+
+JUDGE_NAMES = (*fields.PERSON_NAMES, "label_set", "llm", "model", "model_name")
+"""Names of the column of the judge in files."""
+
+_GRADES = fields.LABEL_ALIASES["relevance"]
+_NO_JUDGES = {
+    *map(fields.column_key, ("iter", "iteration", "rank", "run", "run_id", "system", "tag", "probability", "sample")),
+    *map(fields.column_key, ("seconds", "cost", "prompt_tokens", "reply_tokens", "confidence", "status")),
+}
+"""Columns of numbers that are no grades of a judge."""
+
+
+class _Label(NamedTuple):
+    """A label as a file has it; its grade is nan for none."""
+
+    judge: str
+    query_id: str
+    doc_id: str
+    relevance: float
+
+
+@opens_once
+def read_judge_labels(path: FilePath, *, names: Mapping[str, int] = MappingProxyType({})) -> pd.DataFrame:
+    r"""Read labels of one judge or of several; a pair may be repeated, as for several samples of a model.
+
+    Parameters
+    ----------
+    path
+        Qrels (TREC, BEIR, CSV, TSV, XLSX, JSON, JSONL, Parquet); with a column ``annotator``, ``judge``, ``model`` or
+        ``label_set`` of several judges. A table without a column of grades has a column for each judge.
+    names
+        Names of grades in lower case -> grades, for files that have names.
+
+    Returns
+    -------
+    DataFrame
+        ``judge`` ("" if the file names none), ``query_id``, ``doc_id``, ``relevance`` (float64) in the order of the
+        file; ``relevance`` is nan for an empty or negative grade, NaN, or a word such as "unjudged".
+
+    Raises
+    ------
+    FormatError
+        With path and line: a column is missing, or a grade is not a number.
+
+    Warns
+    -----
+    FormatWarning
+        Columns of a table of several judges that are left out since they have no grades.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("judges.tsv").write_text("qid\tdocno\tgpt\tllama\n1\td1\t2\t3\n1\td2\t0\t-1\n")
+    >>> print(read_judge_labels("judges.tsv"))
+       judge query_id doc_id  relevance
+    0    gpt        1     d1        2.0
+    1  llama        1     d1        3.0
+    2    gpt        1     d2        0.0
+    3  llama        1     d2        NaN
+    """
+    columns: list[list[object]] = [[], [], [], []]
+    for row in _rows(path, names):
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    if not columns[0]:
+        raise FormatError(path, None, WANTED, "no labels")
+    frame = pd.DataFrame(dict(zip(_Label._fields, columns, strict=True)))
+    return frame.astype({"judge": "str", "query_id": "str", "doc_id": "str", "relevance": "float64"})
+
+
+def expected_kind(path: FilePath) -> str:
+    """The kind, of :data:`.kinds.OPTIONS`, that such a file has: that of qrels, or that of labels of several judges."""
+    return kinds.LABELS if qrels.is_typed(path) and not _is_one_value(path) else kinds.QRELS
+
+
+def _is_one_value(path: FilePath) -> bool:
+    return not objects.is_binary(path) and run_records.is_one_value(path)
+
+
+def _rows(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
+    if not qrels.is_typed(path):
+        yield from _lines(path, names)
+        return
+    kinds.refuse_other(path, expected_kind(path))
+    if _is_one_value(path):
+        pair_grades = run_records.read_object(path, WANTED, {**fields.PAIR_ALIASES, "relevance": _GRADES})
+        for number, query_id, doc_id, value, *_ in pair_grades:
+            yield _Label("", query_id, doc_id, _grade(path, number or 0, value, names))
+        return
+    first = next(delimited.aliased_records(path, WANTED, fields.PAIR_ALIASES), None)
+    keys = {fields.column_key(name): name for name in first[1]} if first else {}
+    if any(fields.column_key(name) in keys for name in _GRADES):
+        yield from _records(path, names)
+    else:
+        yield from _tables(path, names)
+
+
+def _lines(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
+    """The lines of qrels in the TREC form, or with BEIR's header."""
+    layout = qrels.find_layout(path)
+    for number, line, cells in data_lines(path, WANTED):
+        if number == layout.header:
+            continue
+        if len(cells) < layout.columns:
+            found = f"{count(len(cells), 'column')}: {source.quote(line.strip())}"
+            raise FormatError(path, number, f"{layout.columns} columns ({layout.names})", found)
+        yield _Label("", cells[0], cells[layout.doc], _grade(path, number, cells[layout.value], names))
+
+
+def _records(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
+    """Records with a grade, and perhaps a judge."""
+    aliases = {"judge": JUDGE_NAMES, **fields.PAIR_ALIASES, "relevance": _GRADES}
+    for number, record in delimited.aliased_records(path, WANTED, aliases, {"judge": ""}):
+        judge = "" if record["judge"] is None else str(record["judge"]).strip()
+        yield _Label(judge, *_pair(path, number, record), _grade(path, number, record["relevance"], names))
+
+
+def _tables(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
+    """Records with a grade of each judge in a column of its own."""
+    rows = list(delimited.aliased_records(path, WANTED, fields.PAIR_ALIASES))
+    others = [name for name in rows[0][1] if name not in fields.PAIR_ALIASES] if rows else []
+    judges = [
+        name for name in others
+        if fields.column_key(name) not in _NO_JUDGES and _has_grades([record.get(name) for _, record in rows], names)
+    ]  # fmt: skip
+    if not judges:
+        wanted = "a column of grades (relevance, grade, label, score), or a column of grades for each judge"
+        raise FormatError(path, rows[0][0] if rows else None, wanted, ", ".join(others) or "none")
+    if left_out := [name for name in others if name not in judges]:
+        source.warn(path, f"left out {count(len(left_out), 'column')} without grades ({join_first(left_out)})")
+    for number, record in rows:
+        query_id, doc_id = _pair(path, number, record)
+        for judge in judges:
+            yield _Label(judge.strip(), query_id, doc_id, _grade(path, number, record.get(judge), names))
+
+
+def _pair(path: FilePath, number: int, record: Mapping[str, object]) -> tuple[str, str]:
+    query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
+    return query_id, doc_id
+
+
+def _has_grades(cells: list[object], names: Mapping[str, int]) -> bool:
+    """Tell whether the cells are grades or missing ones, and not all missing."""
+    given = [cell for cell in cells if not labels.is_no_grade(cell, names)]
+    return bool(given) and all(
+        fields.as_grade(cell) is not None or str(cell).strip().casefold() in names for cell in given
+    )
+
+
+def _grade(path: FilePath, number: int, value: object, names: Mapping[str, int]) -> float:
+    """The grade; nan for none."""
+    if labels.is_no_grade(value, names):
+        return float("nan")
+    grade = float(labels.read_grade(path, number, value, names))
+    return grade if grade >= 0 else float("nan")
+
+
+def parse_grades(text: str) -> dict[float, float]:
+    """Grades in a file and the grades that replace them, from ``GRADE=GRADE`` separated by commas.
+
+    Raises
+    ------
+    InputError
+        A part has another form, a grade is replaced twice, or a new grade is below 0.
+
+    >>> parse_grades("4=3, 5=3"), parse_grades("")
+    ({4.0: 3.0, 5.0: 3.0}, {})
+    """
+    grades: dict[float, float] = {}
+    for pair in filter(None, map(str.strip, text.split(","))):
+        numbers = [parse_grade(part.strip()) for part in pair.split("=")]
+        if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[1] < 0 or numbers[0] in grades:
+            raise InputError(f"expected each grade once as GRADE=GRADE, such as 4=3,5=3, found {pair!r}")
+        grades[float(numbers[0])] = float(numbers[1])
+    return grades

@@ -1,0 +1,1 @@
+"""Tests of generated answers in a campaign."""

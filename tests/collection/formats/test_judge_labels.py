@@ -1,0 +1,84 @@
+"""Labels of judges in files: forms, several judges, repeated pairs, and missing labels."""
+
+import gzip
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from collection.core.errors import FormatError, FormatWarning
+from collection.formats import read_judge_labels
+
+ROWS = [("", "1", "d1", 2.0), ("", "1", "d2", math.nan), ("", "2", "d1", 0.0)]
+
+
+def rows(frame: pd.DataFrame) -> list[tuple[object, ...]]:
+    return list(frame.itertuples(index=False, name=None))
+
+
+def same(one: list[tuple[object, ...]], other: list[tuple[object, ...]]) -> bool:
+    return repr(one) == repr(other)  # nan is not equal to itself
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.qrels", "1 0 d1 2\n1 0 d2 -1\n2 0 d1 0\n"),
+        ("a.txt", "1\tQ0\td1\t2\n\n# comment\n1\tQ0\td2\tnan\n2\tQ0\td1\t0\n"),
+        ("a.tsv", "query-id\tcorpus-id\tscore\n1\td1\t2\n1\td2\t-1\n2\td1\t0\n"),
+        ("a.csv", "qid,docno,label\n1,d1,2\n1,d2,\n2,d1,0\n"),
+        ("b.csv", "topic_id;passage_id;rating\n1;d1;2.0\n1;d2;unjudged\n2;d1;0\n"),
+        ("a.jsonl", '{"qid": 1, "docid": "d1", "grade": 2}\n{"qid": 1, "docid": "d2", "grade": null}\n'
+         '{"qid": 2, "docid": "d1", "grade": "0"}\n'),
+        ("a.json", '{"1": {"d1": 2, "d2": -1}, "2": {"d1": 0}}'),
+    ],
+)  # fmt: skip
+def test_forms_of_one_judge(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert same(rows(read_judge_labels(tmp_path / name)), ROWS)
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
+    assert same(rows(read_judge_labels(tmp_path / f"{name}.gz")), ROWS)
+
+
+def test_parquet_with_missing_numbers(tmp_path: Path) -> None:
+    frame = pd.DataFrame(ROWS, columns=["judge", "query_id", "doc_id", "relevance"]).drop(columns="judge")
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert same(rows(read_judge_labels(tmp_path / "a.parquet")), ROWS)
+
+
+def test_judges_in_a_column_keep_repeated_pairs(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "model,qid,docno,grade\ngpt-4o,1,d1,2\nllama,1,d1,0\n" + "gpt-4o,1,d1,3\ngpt-4o,1,d1,2\n"
+    )
+    read = read_judge_labels(tmp_path / "a.csv")
+    assert rows(read[read["judge"] == "gpt-4o"])[0] == ("gpt-4o", "1", "d1", 2.0)
+    assert read.groupby("judge")["relevance"].apply(list).to_dict() == {"gpt-4o": [2, 3, 2], "llama": [0]}
+
+
+def test_a_column_for_each_judge(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("qid\tdocid\titer\tgpt\tnote\tllama\n1\td1\t1\t2\tgood\t\n1\td2\t2\t0\tbad\t3\n")
+    with pytest.warns(FormatWarning, match="left out 2 columns without grades \\(iter and note\\)"):
+        read = read_judge_labels(tmp_path / "a.tsv")
+    assert same(rows(read), [("gpt", "1", "d1", 2.0), ("llama", "1", "d1", math.nan), ("gpt", "1", "d2", 0.0),
+                             ("llama", "1", "d2", 3.0)])  # fmt: skip
+
+
+def test_names_of_grades(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("qid,docno,label\n1,d1,Relevant\n1,d2,1\n")
+    assert read_judge_labels(tmp_path / "a.csv", names={"relevant": 1})["relevance"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.qrels", "1 0 d1 2\n1 0 d2 good\n", "line 2: expected a number as grade"),
+        ("a.qrels", "1 0 d1 2\n1 0 d2\n", "line 2: expected 4 columns"),
+        ("a.csv", "qid,docno,comment\n1,d1,fine\n", "expected a column of grades"),
+        ("a.csv", "qid,docno,label\n", "only a header|no labels|no entries"),
+    ],
+)
+def test_errors_name_the_line(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FormatError, match=said):
+        read_judge_labels(tmp_path / name)
