@@ -79,9 +79,24 @@ def _topic_files(path: Path) -> tuple[Path, ...]:
     type=FILE,
     help="Generated answers (JSONL of TREC RAG or RAGTIME), or a folder; repeatable.",
 )
-@click.option("--nuggets", type=FILE, help="Nuggets by topic, rubrics with weights, or a nugget bank (JSONL).")
-@click.option("--nugget-assignments", type=FILE, help="Nugget assignments: a grade for each answer and nugget (JSONL).")
-@click.option("--support", type=FILE, help="Support: a grade for each sentence and document that it cites (JSONL).")
+@click.option(
+    "--nuggets",
+    multiple=True,
+    type=FILE,
+    help="Nuggets by topic, rubrics with weights, or a nugget bank (JSONL), or a folder; repeatable.",
+)
+@click.option(
+    "--nugget-assignments",
+    multiple=True,
+    type=FILE,
+    help="Nugget assignments: a grade for each answer and nugget (JSONL), or a folder; repeatable.",
+)
+@click.option(
+    "--support",
+    multiple=True,
+    type=FILE,
+    help="Support: a grade for each sentence and document that it cites (JSONL), or a folder; repeatable.",
+)
 @click.option(
     "--label-set", metavar="NAME", help="Label set for nugget assignments and support, instead of judgements."
 )
@@ -122,10 +137,11 @@ def import_(
         raise click.UsageError("expected a file to import, such as --documents, --topics, --run or --qrels")
     if label_set is not None and annotator is not None:
         raise click.UsageError("--label-set cannot be combined with --annotator")
-    for name in ("documents", "runs", "answers"):
+    of_answers = ("answers", "nuggets", "nugget_assignments", "support")
+    for name in ("documents", "runs", *of_answers):
         expanded = (expand_documents if name == "documents" else expand_folders)(files[name])
         if files[name] and not expanded:
-            option = {"runs": "--run"}.get(name, f"--{name}")
+            option = {"runs": "--run"}.get(name, f"--{name.replace('_', '-')}")
             raise click.UsageError(f"{option}: expected files, found the empty folder {files[name][0]}")
         files[name] = expanded
     if files["topics"] is not None:
@@ -137,7 +153,7 @@ def import_(
         files["topics"] = topic_files[0]
     files = {name: open_inputs(given) if name != "collection" else given for name, given in files.items()}
     owner: dict[str, Any] = {"annotator": annotator, "by_people": by_people, "replace": replace}
-    answers = {name: files.pop(name) for name in ("answers", "nuggets", "nugget_assignments", "support")}
+    answers = {name: files.pop(name) for name in of_answers}
     if files["collection"] is not None and is_archive(Path(files["collection"])):
         answers["collection"] = Path(files.pop("collection"))
         for name, given in other_files(answers["collection"]).items():

@@ -262,8 +262,9 @@ def read_nugget_assignments(path: FilePath, nuggets: pd.DataFrame | None = None)
         (2, 1, 0, or the label).
     nuggets
         :data:`.NUGGETS` to which the labels belong: a nugget of the file is the one of the topic with its text, and has
-        its id and importance. Required for tables. Without it, nuggets are those of the file: of each topic the
-        different ones of all answers, numbered from 1. Files of several systems can number them differently.
+        its id and importance. Required for tables. The nuggets of other topics are those of the file: the different
+        ones of all answers, numbered from 1. Files of several systems can number them differently, so give those of
+        the first file with the second.
 
     Returns
     -------
@@ -326,7 +327,9 @@ class _LabelReader:
     def __init__(self, path: FilePath, nuggets: pd.DataFrame | None) -> None:
         self._path, self._given, self._tally = path, nuggets, Tally(path)
         self._known: dict[str, _Known] = {}
+        self._listed: set[str] = set()
         if nuggets is not None:
+            self._listed = set(nuggets["query_id"].astype("str"))
             columns = (nuggets[name] for name in ("query_id", "nugget", "text", "importance"))
             for query_id, *nugget in zip(*columns, strict=True):
                 self._known.setdefault(str(query_id), _Known()).add(*map(str.strip, map(str, nugget)))
@@ -367,14 +370,14 @@ class _LabelReader:
         known = self._known.setdefault(query_id, _Known())
         nugget = known.ids.get(key)
         importance = read_importance(self._path, line, item, self._tally)
-        if nugget is None and self._given is not None:
+        if nugget is None and query_id in self._listed:
             found = f"another of topic {quote(query_id)}: {quote(key[0])}"
             hint = "give the nuggets that the labels were made with"
             raise FormatError(self._path, line, "one of the nuggets", found, hint)
         if nugget is None:
             nugget = str(len(known.texts) + 1)
             known.add(nugget, key[0], importance)
-        elif importance != known.importance[nugget] and self._given is not None:
+        elif importance != known.importance[nugget] and query_id in self._listed:
             self._tally.add("{importance differs|importances differ} from that of the nugget, which counts", line)
         elif importance != known.importance[nugget]:
             found = f"{importance or 'none'} and {known.importance[nugget] or 'none'} of {quote(key[0])}"
@@ -418,14 +421,15 @@ class _LabelReader:
         """The labels, with notes of what was counted."""
         if not self._labels:
             raise FormatError(self._path, None, ASSIGNMENTS, "no nugget assignments")
-        nuggets = self._given
-        if nuggets is None:
-            rows = [
-                (query_id, nugget, text, known.importance[nugget], math.nan, "", (), "", "")
-                for query_id, known in self._known.items()
-                for nugget, text in known.texts.items()
-            ]
-            nuggets = _to_frame(rows)
+        rows = [
+            (query_id, nugget, text, known.importance[nugget], math.nan, "", (), "", "")
+            for query_id, known in self._known.items()
+            if query_id not in self._listed
+            for nugget, text in known.texts.items()
+        ]
+        nuggets = _to_frame(rows) if rows or self._given is None else self._given
+        if rows and self._given is not None:
+            nuggets = pd.concat([self._given, nuggets], ignore_index=True)
         answers = answer_records.to_frame(ANSWERS, self._answers, stated_words="Int64")
         return NuggetLabels(
             nuggets,

@@ -21,8 +21,8 @@ from collection.core.characters import without_bidi
 from collection.core.errors import DATASET, CleverdonError, DoubtError
 from collection.core.phrases import count, join
 
-SEVERAL = ("documents", "runs", "answers")
 OF_ANSWERS = ("answers", "nuggets", "nugget_assignments", "support")
+SEVERAL = ("documents", "runs", *OF_ANSWERS)
 LEFT = {
     "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
     "documents": (
@@ -183,10 +183,7 @@ if go:
         owner: dict[str, Any] = {"annotator": annotator or None, "by_people": by_people}
         how: dict[str, Any] = {"replace": replace, "accept_doubts": accept}
         singles: dict[str, Any] = {name: next(iter(paths(name)), None) for name in uploads if name not in SEVERAL}
-        of_answers: dict[str, Any] = {"answers": paths("answers")} | {
-            name: singles.pop(name) for name in OF_ANSWERS[1:]
-        }
-
+        of_answers: dict[str, Any] = {name: paths(name) for name in OF_ANSWERS}
         collection: Path | str | None = f"{DATASET}{dataset}" if dataset else None
         archive = singles.pop("collection")
 

@@ -65,27 +65,28 @@ class AnswerFiles:
     def read(
         self,
         answers: Iterable[FilePath],
-        nuggets: FilePath | None,
-        nugget_assignments: FilePath | None,
-        support: FilePath | None,
+        nuggets: Iterable[FilePath],
+        nugget_assignments: Iterable[FilePath],
+        support: Iterable[FilePath],
     ) -> None:
         """Read the files; raises FormatError if one is malformed or of another kind."""
         with self.session.noting_warnings():
             for path in answers:
                 self.session.refuse_other(path, kinds.ANSWERS)
                 self.answers.append((path, formats.read_answers(path)))
-            if nuggets is not None:
-                self.session.refuse_other(nuggets, kinds.NUGGETS)
-                self.nugget_lists.append((nuggets, formats.read_nuggets(nuggets)))
-            if nugget_assignments is not None:
-                self.session.refuse_other(nugget_assignments, kinds.NUGGET_ASSIGNMENTS)
-                known = pd.concat([self.nuggets.table(), *(frame for _, frame in self.nugget_lists)])
-                known = known.drop(columns="version").drop_duplicates(["query_id", "nugget"], keep="last")
-                labels = formats.read_nugget_assignments(nugget_assignments, known if len(known) else None)
-                self.assignments.append((nugget_assignments, labels))
-            if support is not None:
-                self.session.refuse_other(support, kinds.SUPPORT)
-                self.support.append((support, formats.read_support(support)))
+            for path in nuggets:
+                self.session.refuse_other(path, kinds.NUGGETS)
+                self.nugget_lists.append((path, formats.read_nuggets(path)))
+            known = pd.concat([self.nuggets.table(), *(frame for _, frame in self.nugget_lists)])
+            known = known.drop(columns="version").drop_duplicates(["query_id", "nugget"], keep="last")
+            for path in nugget_assignments:
+                self.session.refuse_other(path, kinds.NUGGET_ASSIGNMENTS)
+                labels = formats.read_nugget_assignments(path, known if len(known) else None)
+                self.assignments.append((path, labels))
+                known = labels.nuggets
+            for path in support:
+                self.session.refuse_other(path, kinds.SUPPORT)
+                self.support.append((path, formats.read_support(path)))
 
     def write(
         self,

@@ -19,7 +19,7 @@ from collection.campaign.imports.import_session import ImportSession
 from collection.campaign.log.results import ImportReport
 from collection.campaign.results.qrels import RuleChoice
 from collection.core.answers import Answers, NuggetLabels, SupportLabels
-from collection.core.errors import CampaignError, UnknownNameError, as_path, as_paths
+from collection.core.errors import CampaignError, UnknownNameError, as_paths
 from collection.core.layout import NUGGET_ASSIGNMENT, SUPPORT
 from collection.formats.source import FilePath
 from collection.reusability import Groups, groups_by_prefix
@@ -58,9 +58,9 @@ class GeneratedAnswers:
         self,
         *,
         answers: FilePath | Iterable[FilePath] = (),
-        nuggets: Path | str | None = None,
-        nugget_assignments: Path | str | None = None,
-        support: Path | str | None = None,
+        nuggets: FilePath | Iterable[FilePath] = (),
+        nugget_assignments: FilePath | Iterable[FilePath] = (),
+        support: FilePath | Iterable[FilePath] = (),
         annotator: str | None = None,
         label_set: str | None = None,
         by_people: bool = False,
@@ -78,11 +78,11 @@ class GeneratedAnswers:
         Parameters
         ----------
         answers
-            One path or several: JSONL of TREC RAG or RAGTIME.
+            One path or several, as for the other files: JSONL of TREC RAG or RAGTIME.
         nuggets
             Nuggets by topic: JSONL of the nuggetizer, rubrics with weights, nugget banks of questions and answers.
         nugget_assignments, support
-            Files of nugget assignments, and of support labels of sentences and the documents that they cite.
+            Nugget assignments, and support labels of sentences and the documents that they cite.
         collection
             Directory of an exported collection with answers, whose logs are read back. Its topics are in the campaign,
             or imported by `others`.
@@ -105,13 +105,12 @@ class GeneratedAnswers:
         ConflictError
             The campaign has an answer, nugget or label with other content, and `replace` is off.
         """
-        singles = {"nuggets": nuggets, "nugget_assignments": nugget_assignments, "support": support}
-        for what, path in singles.items():
-            if path is not None:
-                as_path(path, what)
+        given = {
+            "answers": answers, "nuggets": nuggets, "nugget_assignments": nugget_assignments, "support": support
+        }  # fmt: skip
         session = ImportSession(self.store, self.directory, replace, accept_doubts)
         files = AnswerFiles(self.store, self.nuggets, self.tasks, session)
-        files.read(as_paths(answers, "answers"), **singles)
+        files.read(**{what: as_paths(paths, what) for what, paths in given.items()})
         return files.write(LabelOwner(annotator, label_set, by_people), others, collection)
 
     def all(self) -> Answers:

@@ -143,7 +143,7 @@ class LabelSetImport:
                 f"{plural(labelled.differing, 'stays', 'stay')}; delete the label set first, or choose another name",
             )
         self._report_samples(labelled.label_set)
-        self._report_pool(name, pairs)
+        self._report_pool(labelled.label_set, pairs)
         self._report_scale(name, known["relevance"])
 
     def _map_grades(self, path: FilePath, labels: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -167,13 +167,15 @@ class LabelSetImport:
                 "The label of a pair is their lower median",
             )
 
-    def _report_pool(self, name: str, pairs: pd.DataFrame) -> None:
-        """Report labels outside the pool, and pairs of the pool without a label."""
+    def _report_pool(self, label_set: LabelSet, pairs: pd.DataFrame) -> None:
+        """Report labels of a file outside the pool, and pairs of the pool without a label in the set."""
+        name = label_set.name
         pool = pd.MultiIndex.from_frame(self.session.store.pool.pairs()[_PAIR])
         if pool.empty:
             return
-        labelled = pd.MultiIndex.from_frame(pairs[_PAIR])
-        outside, without = int((~labelled.isin(pool)).sum()), int((~pool.isin(labelled)).sum())
+        outside = int((~pd.MultiIndex.from_frame(pairs[_PAIR]).isin(pool)).sum())
+        labelled = pd.MultiIndex.from_frame(self.session.store.machine_labels.current(label_set.key)[_PAIR])
+        without = int((~pool.isin(labelled)).sum())
         if outside:
             self._notice(
                 name,

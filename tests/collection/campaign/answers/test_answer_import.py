@@ -237,6 +237,21 @@ def test_a_nugget_bank_is_imported_once_and_taken_with_other_nuggets(
     assert campaign.answers.evaluate("nugget_vital").means().loc["team.a", "nugget_vital"] == 1.0
 
 
+def test_nuggets_of_the_first_file_are_those_of_the_second(campaign: Campaign, files: dict[str, Path]) -> None:
+    def labelled(run: str, topic: str, *texts: str) -> dict[str, object]:
+        labels = [{"text": text, "importance": "vital", "assignment": "support"} for text in texts]
+        return {"qid": topic, "run_id": run, "nuggets": labels}
+
+    folder = files["answers"].with_name("judged")
+    folder.mkdir()
+    write(folder / "one.jsonl", labelled("a", "1", "Air lifts.", "Flaps help."))
+    write(folder / "two.jsonl", labelled("b", "1", "Flaps help.", "Air lifts."), labelled("a", "2", "Rain falls."))
+    ok("import", campaign.directory, "--answers", files["answers"], "--nugget-assignments", folder)
+    nuggets = campaign.answers.nuggets.table()[["query_id", "nugget", "text"]].values.tolist()
+    assert nuggets == [["1", "1", "Air lifts."], ["1", "2", "Flaps help."], ["2", "1", "Rain falls."]]
+    assert campaign.answers.evaluate("nugget_vital").means()["nugget_vital"].to_dict() == {"team.a": 1.0, "b": 0.5}
+
+
 def contents(campaign: Campaign) -> list[object]:
     """Everything that an import of answers may change."""
     found: list[object] = [

@@ -412,6 +412,18 @@ def test_a_label_set_is_named_after_its_file_without_the_ending(campaign: Campai
         assert "found a pipe" in fails("labels", "import", campaign.directory, pipe)
 
 
+def test_what_a_set_lacks_is_counted_over_all_its_files(campaign: Campaign, tmp_path: Path) -> None:
+    pool = campaign.store.pool.pairs()[["query_id", "doc_id"]].values.tolist()
+    lines = [f"{query_id} 0 {doc_id} 1\n" for query_id, doc_id in pool]
+    (tmp_path / "first").write_text("".join(lines[:-1]))
+    (tmp_path / "rest").write_text(lines[-1])
+    sentence = "of the pool"
+    assert f"1 pair {sentence} has no label" in noted(
+        "labels", "import", campaign.directory, tmp_path / "first", "--name", "judge"
+    )
+    assert sentence not in noted("labels", "import", campaign.directory, tmp_path / "rest", "--name", "judge")
+
+
 def test_a_file_of_several_judges_is_a_set_for_each(campaign: Campaign, tmp_path: Path) -> None:
     """Repeated pairs are samples, whose lower median is the label; -1 is no label; unknown topics are skipped."""
     rows = ["gpt-4o,1,d1,3", "gpt-4o,1,d1,0", "gpt-4o,1,d1,1", "gpt-4o,1,d1,2", "llama,1,d1,1", "llama,1,d2,-1",
