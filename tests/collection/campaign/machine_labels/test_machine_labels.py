@@ -415,13 +415,11 @@ def test_a_label_set_is_named_after_its_file_without_the_ending(campaign: Campai
 def test_what_a_set_lacks_is_counted_over_all_its_files(campaign: Campaign, tmp_path: Path) -> None:
     pool = campaign.store.pool.pairs()[["query_id", "doc_id"]].values.tolist()
     lines = [f"{query_id} 0 {doc_id} 1\n" for query_id, doc_id in pool]
-    (tmp_path / "first").write_text("".join(lines[:-1]))
-    (tmp_path / "rest").write_text(lines[-1])
-    sentence = "of the pool"
-    assert f"1 pair {sentence} has no label" in noted(
-        "labels", "import", campaign.directory, tmp_path / "first", "--name", "judge"
-    )
-    assert sentence not in noted("labels", "import", campaign.directory, tmp_path / "rest", "--name", "judge")
+    path = tmp_path / "judge.qrels"
+    path.write_text("".join(lines[:-1]))
+    assert "1 pair of the pool has no label" in noted("labels", "import", campaign.directory, path)
+    path.write_text(lines[-1])
+    assert "of the pool" not in noted("labels", "import", campaign.directory, path)
 
 
 def test_a_file_of_several_judges_is_a_set_for_each(campaign: Campaign, tmp_path: Path) -> None:
