@@ -311,13 +311,14 @@ def test_all_words_are_found_however_a_document_came(store: Store) -> None:
     store.connection.execute("INSERT INTO documents_fts (documents_fts, rank) VALUES ('integrity-check', 1)")
 
 
-def test_words_of_a_document_that_one_import_adds_and_replaces_are_the_later_ones(store: Store) -> None:
+def test_words_of_a_document_that_one_import_adds_and_replaces_are_the_later_ones() -> None:
     others = [Document(f"n{number}", "", "other") for number in range(BATCH)]
     again = [Document("twice", "", "early"), *others, Document("twice", "", "late")]
-    assert store.corpus.add_documents(again, replace=True) == Added(BATCH + 1, 1, 0)
-    found = {word: [row[0] for row in store.corpus.search(word, 9).documents] for word in ("early", "late")}
-    assert found == {"early": [], "late": ["twice"]}
-    store.connection.execute("INSERT INTO documents_fts (documents_fts, rank) VALUES ('integrity-check', 1)")
+    with Store(":memory:", create=True) as store:  # SQLite refuses to remove words from an index without documents
+        assert store.corpus.add_documents(again, replace=True) == Added(BATCH + 1, 1, 0)
+        found = {word: [row[0] for row in store.corpus.search(word, 9).documents] for word in ("early", "late")}
+        assert found == {"early": [], "late": ["twice"]}
+        store.connection.execute("INSERT INTO documents_fts (documents_fts, rank) VALUES ('integrity-check', 1)")
 
 
 def test_documents_text_comes_later(store: Store) -> None:
