@@ -167,7 +167,7 @@ class Campaign:
         overview = Overview(store, settings, progress, judging.topic_tasks, loop.system_order, recall)
         self.results = ResultServices(qrels, evaluation, agreement, overview)
         sets = LabelSets(store, directory, settings, corpus)
-        study = LabelStudy(store, settings, corpus, qrels, sets, assignments)
+        study = LabelStudy(store, settings, corpus, qrels, sets, assignments, self.people.pools)
         files = LabelFiles(store, directory, settings, corpus, sets, study)
         llm = LlmLabels(store, directory, settings, corpus, LlmLabelSets(store, settings, sets))
         judges = Judges(store, settings, corpus, sets, study)

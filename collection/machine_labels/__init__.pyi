@@ -26,6 +26,7 @@ from .precision_plan import (
     PLAN_ASSUMES as PLAN_ASSUMES,
     Budget as Budget,
     Judge as Judge,
+    find_unpriced as find_unpriced,
     plan as plan,
     plan_budget as plan_budget,
     weight_of_correlation as weight_of_correlation,

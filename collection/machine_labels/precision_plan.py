@@ -16,6 +16,7 @@ import pandas as pd
 
 from collection.core.arrays import Floats
 from collection.core.errors import InputError
+from collection.core.phrases import join
 from collection.expected_judgements import Pairs
 from collection.machine_labels.combined_values import combine
 from collection.machine_labels.corrected_values import LEAST_SAMPLE, blocks, spread
@@ -168,6 +169,8 @@ class Judge(NamedTuple):
     """Weight of its labels in people's grades, between 0 and 1."""
     cost: float
     """Money for the labels that it does not have yet."""
+    unpriced: int = 0
+    """Number of the labels that it does not have yet if their price is unknown, so that they cost nothing here."""
 
 
 class Budget(NamedTuple):
@@ -226,9 +229,10 @@ def plan_budget(
     Returns
     -------
     DataFrame
-        One row per option: ``option``, ``labels`` (money), ``judgements`` (-1 if the labels cost more than there is),
-        ``hours``, ``money``, ``share`` and the widths of :func:`plan`, nan with fewer than :data:`LEAST_SAMPLE`
-        judgements; ``best`` for the narrowest interval of a combined difference.
+        One row per option: ``option``, ``labels`` (money), ``unpriced`` (number of labels whose price is unknown,
+        which are not in the money), ``judgements`` (-1 if the labels cost more than there is), ``hours``, ``money``,
+        ``share`` and the widths of :func:`plan`, nan with fewer than :data:`LEAST_SAMPLE` judgements; ``best`` for the
+        narrowest interval of a combined difference.
 
     Raises
     ------
@@ -247,7 +251,8 @@ def plan_budget(
         cost = sum(each.cost for each in members)
         number = min(budget.judgements(cost), len(pairs.topic))
         hours = max(number, 0) * budget.seconds / 3600
-        row: list[object] = [name, cost, number, hours, cost + hours * budget.wage]
+        unpriced = sum(each.unpriced for each in members)
+        row: list[object] = [name, cost, unpriced, number, hours, cost + hours * budget.wage]
         if number < min(LEAST_SAMPLE, len(pairs.topic)):
             rows.append([*row, *[np.nan] * 5])
             continue
@@ -257,10 +262,21 @@ def plan_budget(
         weights = [each.weight if members else 0.0 for each in read]
         planned = plan(pairs, measure, labels, sizes, levels, [number], weights=weights)
         rows.append([*row, *planned[["share", *COLUMNS]].iloc[0]])
-    table = pd.DataFrame(rows, columns=["option", "labels", "judgements", "hours", "money", "share", *COLUMNS])
+    columns = ["option", "labels", "unpriced", "judgements", "hours", "money", "share", *COLUMNS]
+    table = pd.DataFrame(rows, columns=columns)
     ranking = table["combined_difference_width"].fillna(table["combined_width"])
     # Of equal ones, as when everything is judged, the first: people alone.
     return table.assign(best=(table.index == ranking.idxmin()) if ranking.notna().any() else False)
+
+
+def find_unpriced(planned: pd.DataFrame) -> list[str]:
+    """A sentence on the labels in a plan of :func:`plan_budget` that cost nothing since their price is unknown."""
+    judges = planned.iloc[1 : max(len(planned) - 1, 2)]  # without people alone, and without all judges together
+    unpriced = judges[judges["unpriced"] > 0]
+    if unpriced.empty:
+        return []
+    missing = [f"{number:,} of {name}" for name, number in zip(unpriced["option"], unpriced["unpriced"], strict=True)]
+    return [f"labels still to be made count as free, since no price or cost is known: {join(missing, 'and')}"]
 
 
 def _completed(judges: Sequence[Judge], levels: Sequence[float]) -> list[Judge]:

@@ -11,7 +11,7 @@ from annotate.views.widgets.downloads import downloadable_chart
 from collection.charts.intervals import corrected_chart, gains_chart
 from collection.core.phrases import percent
 from collection.formats import to_tsv
-from collection.machine_labels import PLAN_ASSUMES, CorrectedValues, PeopleComparison, SystemEffects
+from collection.machine_labels import PLAN_ASSUMES, CorrectedValues, PeopleComparison, SystemEffects, find_unpriced
 
 
 def draw_agreement(comparison: PeopleComparison) -> None:
@@ -70,6 +70,8 @@ def draw_budget(plan: pd.DataFrame, measure: str) -> None:
     if plan["best"].any():
         best = plan.loc[plan["best"], "option"].iloc[0]
         st.caption(widgets.plain(f"Best for differences between runs: {best}."))
+    for note in find_unpriced(plan):
+        st.warning(widgets.sentence(note))
 
 
 def _halves(plan: pd.DataFrame) -> pd.DataFrame:

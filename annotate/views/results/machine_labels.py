@@ -76,10 +76,8 @@ key = study.cache_key()
 
 def _seconds() -> float:
     """Seconds per judgement at the recent pace, or a usual number."""
-    try:
-        return max(1.0, round(study.seconds_per_judgement(), 1))
-    except InputError:
-        return 30.0
+    pace = campaign.people.pools.time(1)
+    return max(1.0, round(pace.mid, 1)) if pace else 30.0
 
 
 with widgets.shown_errors():
@@ -122,15 +120,27 @@ with widgets.shown_errors():
 
     with st.expander("Compare options for a budget"), st.form("budget", border=False):
         first, second, third = st.columns(3)
-        hours = first.number_input("Hours of judging", 0.0, value=10.0, key="budget_hours")
+        hours = first.number_input("Hours of judging (0 = unlimited)", 0.0, value=10.0, key="budget_hours")
         seconds = second.number_input("Seconds per judgement", 1.0, value=_seconds(), key="budget_seconds")
         wage = third.number_input("Cost per hour of judging", 0.0, key="budget_wage")
-        compared_sets = st.multiselect(
+        first, second, third = st.columns(3)
+        money = first.number_input(
+            "Money (0 = unlimited)", 0.0, key="budget_money", help="For labels and, at the cost per hour, for judging."
+        )
+        price = second.number_input(
+            "Price per label", 0.0, value=None, format="%.4f", key="budget_price", placeholder="Recorded cost",
+            help="For labels still to be made. Empty: the mean cost of the labels that the set has.",
+        )  # fmt: skip
+        compared_sets = third.multiselect(
             "Label sets", sets, default=list(sets), format_func=without_bidi, key="budget_sets"
         )
         if st.form_submit_button("Compare"):
-            budget_plan = study.plan_budget(compared_sets, measure, hours=hours, seconds=seconds, wage=wage)
-            label_tables.draw_budget(budget_plan, measure)
+            with widgets.shown_errors():
+                budget_plan = study.plan_budget(
+                    compared_sets, measure, hours=hours or None, money=money or None, seconds=seconds, wage=wage,
+                    prices={} if price is None else dict.fromkeys(compared_sets, price),
+                )  # fmt: skip
+                label_tables.draw_budget(budget_plan, measure)
 
     st.subheader("Corrected values")
     try:

@@ -12,11 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import machine_labels
-from collection.annotator_agreement import judging_time
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.machine_labels.label_sets import LabelSets
 from collection.campaign.people.assignments import Assignments
-from collection.campaign.people.pools import PACE
+from collection.campaign.people.pools import Pools
 from collection.campaign.results.qrels import QrelsBuilder
 from collection.campaign.settings.loop_settings import LOOPING
 from collection.campaign.settings.settings import Settings
@@ -88,6 +87,7 @@ class LabelStudy:
     qrels: QrelsBuilder
     labels: LabelSets
     assignments: Assignments
+    pools: Pools
 
     def cache_key(self) -> str:
         """Cache key of all results.
@@ -175,7 +175,8 @@ class LabelStudy:
         seconds
             Seconds per judgement; by default the campaign's expectation at its recent pace.
         prices
-            Name -> money per label that is still to be made; by default the recorded cost of the labels so far.
+            Name -> money per label that is still to be made; by default the recorded cost of the labels so far. Labels
+            of a model without either cost nothing, and their number is in the column ``unpriced``.
         correlations
             Name -> correlation (Pearson) of the labels with people's grades; by default estimated from the pairs that
             people have judged, or that of a usual judge.
@@ -203,17 +204,14 @@ class LabelStudy:
             self._judge(name, pairs, judged, (prices or {}).get(name), (correlations or {}).get(name))
             for name in dict.fromkeys(names)
         ]
-        budget = machine_labels.Budget(hours, money, seconds or self.seconds_per_judgement(), wage)
+        if seconds is None:
+            pace = self.pools.time(1)
+            if pace is None:
+                raise InputError("expected the seconds per judgement, since too few judgements are timed to tell")
+            seconds = pace.mid
+        budget = machine_labels.Budget(hours, money, seconds, wage)
         sizes = machine_labels.pair_sizes(machine_labels.rank_weights(measure, pairs.places))
         return machine_labels.plan_budget(pairs, measure, judges, sizes, self._scale(), budget)
-
-    def seconds_per_judgement(self) -> float:
-        """Seconds that one judgement takes at the recent pace; InputError where too few are timed."""
-        seconds = self.store.judgements.table(last=PACE)["seconds"].to_numpy(dtype=np.float64)
-        expected = judging_time.estimate_duration(seconds, 1)
-        if expected is None:
-            raise InputError("expected the seconds per judgement, since too few judgements are timed to tell")
-        return expected.mid
 
     def _judge(
         self, name: str, pairs: Pairs, judged: Floats, price: float | None, correlation: float | None
@@ -232,7 +230,8 @@ class LabelStudy:
         weight = machine_labels.weight_of_labels(labels, judged)
         if correlation is not None:
             weight = machine_labels.weight_of_correlation(correlation)
-        return machine_labels.Judge(name, labels, weight, missing * (price or 0.0))
+        free = price is not None or (known is not None and known.kind != "llm")  # rules and clicks cost nothing
+        return machine_labels.Judge(name, labels, weight, missing * (price or 0.0), 0 if free else missing)
 
     def ask_people(
         self, name: str, judgements: int, measure: Measure | str | None = None, *, seed: int = 1

@@ -150,7 +150,13 @@ def _cell(value: float, statistic: str) -> str:
 @click.option("--money", type=float, metavar="M", help="Money for labels, and for people with --wage.")
 @click.option("--wage", type=float, default=0.0, metavar="M", help="Money per hour of judging.")
 @click.option("--seconds", type=float, metavar="S", help="Seconds per judgement; by default the campaign's own pace.")
-@click.option("--price", "prices", metavar="NAME=M", multiple=True, help="Price of each label still to be made.")
+@click.option(
+    "--price",
+    "prices",
+    metavar="NAME=M",
+    multiple=True,
+    help="Price of each label still to be made; by default its mean cost so far.",
+)
 @click.option(
     "--correlation", "correlations", metavar="NAME=R", multiple=True, help="Correlation with people's grades."
 )
@@ -277,9 +283,13 @@ def _print_plan(plan: pd.DataFrame, measure: Measure, form: str) -> None:
          f"±{decimal(row['combined_difference_width'] / 2)}"]
         for row in plan.to_dict("records")
     ]  # fmt: skip
-    columns = ["human judgements", "of the pool", f"{measure} corrected", "difference", "combined", "difference"]
-    print_table(columns, rows)
+    print_table(["human judgements", "of the pool", *_error_columns(measure)], rows)
     print_notices([PLAN_ASSUMES])
+
+
+def _error_columns(measure: Measure) -> list[str]:
+    """Columns of a plan: corrected value and difference, combined value and difference."""
+    return [f"{what}, {kind}" for kind in ("corrected", "combined") for what in (str(measure), "difference")]
 
 
 def _numbers_by_name(given: Sequence[str]) -> dict[str, float]:
@@ -297,7 +307,7 @@ def _numbers_by_name(given: Sequence[str]) -> dict[str, float]:
 
 
 def _print_budget(planned: pd.DataFrame, measure: Measure, form: str) -> None:
-    from collection.machine_labels import PLAN_ASSUMES
+    from collection.machine_labels import PLAN_ASSUMES, find_unpriced
 
     if form == "json":
         print_json(planned)
@@ -309,10 +319,8 @@ def _print_budget(planned: pd.DataFrame, measure: Measure, form: str) -> None:
         judgements = f"{row['judgements']:,}" if row["judgements"] >= 0 else "labels cost more"
         rows.append([row["option"] + (" (best)" if row["best"] else ""), f"{row['labels']:,.2f}", judgements,
                      f"{row['hours']:,.1f}", f"{row['money']:,.2f}", *bought])  # fmt: skip
-    columns = ["option", "label cost", "judgements", "hours", "total cost", f"{measure} corrected", "difference",
-               "combined", "difference"]  # fmt: skip
-    print_table(columns, rows)
-    print_notices([PLAN_ASSUMES])
+    print_table(["option", "label cost", "judgements", "hours", "total cost", *_error_columns(measure)], rows)
+    print_notices([*find_unpriced(planned), PLAN_ASSUMES])
 
 
 def _print_compared(compared: PeopleComparison) -> None:

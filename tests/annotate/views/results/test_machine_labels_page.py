@@ -40,6 +40,15 @@ def test_from_labels_to_corrected_values(opened: Opened, tmp_path: Path) -> None
     app.number_input(key="budget_hours").set_value(0.5)
     app.button(key="FormSubmitter:budget-Compare").click().run()
     assert "Best for differences between runs: gpt." in words(app)
+    app.number_input(key="budget_hours").set_value(0)
+    app.button(key="FormSubmitter:budget-Compare").click().run()
+    assert "expected a number of hours, or an amount of money with a wage, found neither" in words(app)
+    assert metrics.keys() == {each.label for each in app.metric}
+    for key, entered in {"money": 10, "wage": 20, "price": 0.01}.items():
+        app.number_input(key=f"budget_{key}").set_value(entered)
+    app.button(key="FormSubmitter:budget-Compare").click().run()
+    budget = next(each.value for each in app.dataframe if "money" in each.value)
+    assert budget["money"].tolist() == [10, 10]
     app.selectbox(key="label_measure").set_value("P@10").run()
     for written, said in (("AP", "AP cannot be corrected"), ("nDGC@5", "did you mean")):
         with Campaign(directory) as campaign:

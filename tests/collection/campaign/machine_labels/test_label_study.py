@@ -1,6 +1,7 @@
 """What machine labels are worth, in a campaign and on the command line."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from collection import Campaign
 from collection.core.errors import CampaignError, InputError
+from collection.machine_labels import find_unpriced
 from collection.store import LabelRow
 from tests.helpers import ok, run
 
@@ -404,6 +406,27 @@ def test_a_budget_compares_people_with_each_judge_and_with_all(campaign: Path, t
             study.plan_budget(["gpt"], hours=-1.0, seconds=60)
         with pytest.raises(InputError, match="seconds: expected a number above 0, found 0"):
             study.plan_budget(["gpt"], hours=1.0, seconds=0)
+
+
+def test_labels_without_a_price_are_named(campaign: Path) -> None:
+    with Campaign(campaign) as opened:
+        sets, study = opened.machine_labels.sets, opened.machine_labels.study
+        part = sets.labels("gpt").head(100)
+        sets.label_by_file(part, "llama", "llm", {"model": "llama"})
+        sets.label_by_file(part, "clicked", "clicks", {})
+        free = study.plan_budget(["gpt", "llama", "clicked"], hours=1.0, seconds=60)
+        assert free["unpriced"].tolist() == [0, 0, 20, 0, 20]
+        expected = "labels still to be made count as free, since no price or cost is known: 20 of llama"
+        assert find_unpriced(free) == [expected]
+        paid = study.plan_budget(["llama"], hours=1.0, seconds=60, prices={"llama": 0.5})
+        assert (paid["labels"].tolist(), find_unpriced(paid)) == ([0, 10], [])
+    assert expected in run("labels", "plan", campaign, "llama", "--hours", 1, "--seconds", 60).stderr
+
+
+def test_columns_of_a_plan_differ(campaign: Path) -> None:
+    for options in ([], ["--hours", 1, "--seconds", 60]):
+        header = re.split("  +", ok("labels", "plan", campaign, "gpt", "-m", "P@5", *options).splitlines()[0].strip())
+        assert header[-4:] == ["P@5, corrected", "difference, corrected", "P@5, combined", "difference, combined"]
 
 
 def test_a_budget_on_the_command_line(campaign: Path) -> None:
