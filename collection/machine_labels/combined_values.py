@@ -5,10 +5,11 @@ others. A predicted value errs little by chance, but may be wrong for a kind of 
 The level, that is the mean over the systems, is the corrected one. Differences between systems are shrunk to the
 predicted ones, by as much as the errors of the two sides tell (best linear unbiased prediction).
 
-The errors of the predicted differences are taken as random, with three sources: pairs that nobody judged, each on its
-own; errors that pairs of the same systems share, as if labels favour one kind of system (:data:`SHARED`); and a scale
-that is too small or too large (:data:`SCALE_ERROR`). For a single system, a combined value is biased. Its 95% intervals
-hold in 95% of the systems on average, not for each system.
+The errors of the predicted differences are taken as random, with four sources: pairs that nobody judged, each on its
+own; errors that pairs of the same systems share, as if labels favour one kind of system (:data:`SHARED`); a scale that
+is too small or too large (:data:`SCALE_ERROR`); and labels that deserve more or less than their share
+(:data:`SHARE_ERROR`). For a single system, a combined value is biased. Its 95% intervals hold in 95% of the systems on
+average, not for each system.
 
 Sources: Henderson, Biometrics 1975, and Robinson, Statistical Science 1991, for the prediction; Morris, Journal of the
 American Statistical Association 1983, for intervals that hold on average; Fay & Herriot, Journal of the American
@@ -23,8 +24,10 @@ import numpy as np
 
 from collection.core.arrays import Floats
 
-SHARED = 15.0
-"""Least variance of the errors that pairs of the same systems share, as a multiple of that of single pairs."""
+SHARED, SHARED_IN_INTERVALS = 6.0, 10.0
+"""Least variance of the errors that pairs of the same systems share, as a multiple of that of single pairs: for the
+values, and for their intervals. The values follow the predictions further than their intervals trust these: the errors
+of corrections have long tails, so the order by the values is better for it."""
 
 SHARED_MOST, SHARED_STEPS = 2000.0, 15
 """Largest such multiple that is tried, and the number of those that are."""
@@ -32,9 +35,8 @@ SHARED_MOST, SHARED_STEPS = 2000.0, 15
 SCALE_ERROR = 0.3
 """Standard error of the scale of the predicted differences."""
 
-
-LABELS_SHARE = 0.5
-"""Weight of the differences by labels in the predicted ones."""
+LABELS_SHARE, SHARE_ERROR = 0.5, 0.3
+"""Weight of the differences by labels in the predicted ones, and its standard error: the corrections move it."""
 
 
 class CombinedValues(NamedTuple):
@@ -63,8 +65,8 @@ def combine(
         (R, R) covariance of the predicted values by the unknown grades of the pairs that nobody judged.
     labels
         (R,) values by machine labels, with known grades where people have judged. A model of people's grades that has
-        seen few of them errs in its own way, so half of the predicted differences are those by labels, brought to the
-        same scale.
+        seen few of them errs in its own way, so about half of the predicted differences are those by labels, brought
+        to the same scale; the corrections tell whether it is more or less.
 
     Examples
     --------
@@ -81,16 +83,20 @@ def combine(
         return CombinedValues(predicted + shifts, np.hstack([parts, np.zeros((number, number))]))
     basis = np.linalg.eigh(np.eye(number) - 1 / number)[1][:, 1:]  # contrasts of the systems
     seen, own = basis.T @ parts, basis.T @ unjudged @ basis
-    differences = _differences(basis.T @ predicted, None if labels is None else basis.T @ labels)
-    sampling, scale = seen @ seen.T, SCALE_ERROR * differences
+    by_model = basis.T @ predicted
+    by_labels = by_model if labels is None else _rescale(basis.T @ labels, by_model)
+    differences = (1 - LABELS_SHARE) * by_model + LABELS_SHARE * by_labels
+    sampling = seen @ seen.T
     observed = basis.T @ (predicted + shifts) - differences
     # The square has most of its weight where many systems err together.
     square = own @ own
     shared = square * (np.trace(own) / max(np.trace(square), 1e-300))
-    fixed = own + np.outer(scale, scale)
-    prior = fixed + _multiple(observed, sampling + fixed, shared) * shared
+    common = np.stack([SCALE_ERROR * differences, SHARE_ERROR * (by_labels - by_model)])
+    fixed = own + common.T @ common
+    shared *= _multiple(observed, sampling + fixed, shared)
+    prior = fixed + shared
     weights = prior @ np.linalg.pinv(sampling + prior, rcond=1e-9, hermitian=True)
-    spread, directions = np.linalg.eigh(prior)
+    spread, directions = np.linalg.eigh(fixed + shared * (SHARED_IN_INTERVALS / SHARED))
     bias = (np.eye(number - 1) - weights) @ directions * np.sqrt(np.maximum(spread, 0))
     level = parts.mean(axis=0)
     values = (predicted + shifts).mean() + basis @ (differences + weights @ observed)
@@ -98,14 +104,13 @@ def combine(
     return CombinedValues(values, errors)
 
 
-def _differences(predicted: Floats, labels: Floats | None) -> Floats:
-    """(R - 1,) predicted contrasts, half of them by labels if these tell the systems apart."""
-    size = 0.0 if labels is None else float(np.linalg.norm(labels))
-    if labels is None or not size > 1e-9:  # also not a number
+def _rescale(labels: Floats, predicted: Floats) -> Floats:
+    """(R - 1,) contrasts by labels on the scale of the predicted ones; these if labels tell no systems apart."""
+    size = float(np.linalg.norm(labels))
+    if not size > 1e-9:  # also not a number
         return predicted
-    scaled = labels * (np.linalg.norm(predicted) / size)
-    differences: Floats = (1 - LABELS_SHARE) * predicted + LABELS_SHARE * scaled
-    return differences
+    rescaled: Floats = labels * (np.linalg.norm(predicted) / size)
+    return rescaled
 
 
 def _multiple(observed: Floats, variance: Floats, shared: Floats) -> float:

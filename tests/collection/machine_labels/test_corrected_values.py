@@ -25,7 +25,7 @@ from collection.machine_labels import (
     plan_budget,
     rank_weights,
 )
-from collection.machine_labels.combined_values import SCALE_ERROR, SHARED
+from collection.machine_labels.combined_values import SCALE_ERROR, SHARED, SHARED_IN_INTERVALS
 from collection.machine_labels.corrected_values import half_width, label_values
 from collection.machine_labels.estimated_values import estimate_values, require_measure
 from collection.machine_labels.human_sample import JudgedSample, expected_probabilities
@@ -251,9 +251,11 @@ def test_two_systems_are_combined_by_the_variances() -> None:
     found = combine(predicted, shifts, parts, unjudged)
     assert found.values[0] - found.values[1] == pytest.approx(0.2 + weight * 0.03)
     assert found.values.mean() == pytest.approx(0.505)
-    # The error of the prediction is smaller than that of the correction alone, sqrt(sampling).
+    # Intervals count the shared errors of the predictions by more than the weights do.
+    trusted = prior + own * (SHARED_IN_INTERVALS - SHARED)
     error = np.sqrt(np.square(found.parts[0] - found.parts[1]).sum())
-    assert error == pytest.approx(np.sqrt(prior * sampling / (prior + sampling)))
+    assert error == pytest.approx(np.sqrt(weight**2 * sampling + (1 - weight) ** 2 * trusted))
+    assert error < np.sqrt(sampling)  # the error of the correction alone
     # Labels count by their differences on the scale of the predictions, half: here as predicted, or the opposite.
     agreed, opposed = (
         combine(predicted, shifts, parts, unjudged, np.array(labels)).values for labels in ([0.9, 0.3], [0.3, 0.9])
@@ -264,6 +266,17 @@ def test_two_systems_are_combined_by_the_variances() -> None:
     alone = combine(predicted[:1], shifts[:1], parts[:1], unjudged[:1, :1])
     assert alone.values.tolist() == pytest.approx([0.62])
     assert half_width(alone.parts, 0.05) == pytest.approx(half_width(parts[:1], 0.05))
+
+
+def test_corrections_tell_how_much_labels_deserve() -> None:
+    """The values follow the labels if corrections agree with these rather than with the model, and vice versa."""
+    rng = np.random.default_rng(5)
+    model, labels = rng.normal(0.5, 0.1, (2, 20))
+    unjudged = np.eye(20) * 1e-5
+    for truth, other in ((model, labels), (labels, model)):
+        noise = rng.normal(0, 0.05, 20)
+        found = combine(model, truth + noise - model, np.eye(20) * 0.05, unjudged, labels).values
+        assert np.corrcoef(found, truth)[0, 1] > 0.9 > np.corrcoef(found, other)[0, 1] + 0.4
 
 
 def test_corrections_that_contradict_the_predictions_are_believed() -> None:
