@@ -445,6 +445,16 @@ class JudgementTables(Repository):
         )
         return frame.astype({"uuid": "str", "query_id": "str", "led_by": "str", "label_trust": "float64"})
 
+    def count_led(self, label_set: int) -> int:
+        """Count the judgements of :meth:`led_by_labels` that a label set led."""
+        return int(
+            self.connection.value(
+                "SELECT count(*) FROM judgements WHERE strategy IN ('loop', 'start') AND conditions IN "
+                "(SELECT id FROM loop_conditions WHERE json_extract(conditions, '$.loop.labels') = :label_set)",
+                {"label_set": label_set},
+            )
+        )
+
     def count_ordered(self, conditions: Mapping[str, Collection[int]]) -> dict[str, int]:
         """Count the documents that were judged as the loop selected them under these conditions, by topic."""
         return self.connection.mapping(

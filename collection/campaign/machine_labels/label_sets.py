@@ -233,6 +233,12 @@ class LabelSets:
                 f"{count(viewed.judged, 'pair was', 'pairs were')} judged after the annotator saw the label, which "
                 "exports of the log record as saw_label; keep it"
             )
+        led = self.store.judgements.count_led(label_set.key)
+        if led:
+            return (
+                f"{count(led, 'document was', 'documents were')} judged in the order that it led, which exports of the "
+                "log record as led_by; keep it"
+            )
         if viewed.reserved:
             return (
                 f"{count(viewed.reserved, 'pair is', 'pairs are')} reserved for annotators who saw the label; release "
@@ -251,7 +257,7 @@ class LabelSets:
             Another process is labelling in this campaign.
         CampaignError
             A batch of requests is in progress, the set leads the loop, annotators see the labels or judge the sample,
-            or a judgement was made after its annotator saw the label.
+            or a judgement was made after its annotator saw the label or while the set led the loop.
         """
         with layout.locked(self.directory, "labelling"), self.store.transaction():
             contents = self.preview_deletion(name)

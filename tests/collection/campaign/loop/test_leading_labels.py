@@ -150,9 +150,19 @@ def test_a_label_set_that_is_renamed_leads_on_and_is_not_deleted_while_it_leads(
     with pytest.raises(CampaignError, match="cannot be deleted: it leads the loop"):
         labelled.machine_labels.sets.delete("gpt")
     labelled.settings.set_loop(labels="")
-    labelled.machine_labels.sets.delete("gpt")
-    assert labelled.store.judgements.led_by_labels()["led_by"].unique().tolist() == ["deleted label set 1"]
+    with pytest.raises(CampaignError, match="3 documents were judged in the order that it led, which exports of the log"):
+        labelled.machine_labels.sets.delete("gpt")  # the log and the collection card name it
+    assert labelled.store.judgements.led_by_labels()["led_by"].unique().tolist() == ["gpt"]
     judge_next(labelled, relevant)
+    assert labelled.store.judgements.count_led(labelled.machine_labels.sets.named("gpt").key) == 3
+
+
+def test_a_label_set_that_led_no_judgement_is_deleted(labelled: Campaign) -> None:
+    labelled.settings.set_loop(labels="judge")
+    labelled.settings.set_loop(labels="")
+    judge_next(labelled, relevant)
+    labelled.machine_labels.sets.delete("judge")
+    assert labelled.store.judgements.led_by_labels().empty
 
 
 @pytest.mark.slow

@@ -29,6 +29,10 @@ REACHED = 10.0
 _LONGEST_PROBLEM, _LONGEST_NAME = 300, 200
 _MAY_REFUSE_FORMAT = (400, 415, 422, 501)
 """Status of endpoints that do not know a parameter."""
+_NAMES_FORMAT = re.compile(r"response[_ ]?format|schema|structured[_ ]?outputs?|guided[_ ]?json|grammar", re.I)
+"""What the error of an endpoint says that refuses structured output."""
+_REFUSALS = 3
+"""Requests in a row that fail with structured output and not without it, after which it counts as refused."""
 _REFUSES_ALL = {401: "the key", 402: "the payment", 404: "the model or the address"}
 """Status -> what an endpoint refuses, however often and for whatever document it is asked."""
 
@@ -125,7 +129,10 @@ class ChatEndpoint:
     timeout: float = 120.0
     stream: bool = False
     refuses_format: bool = field(default=False, init=False)
-    """Whether it has refused structured output, and answered the same request without it."""
+    """Whether it has refused structured output, and answered the same request without it: with an error that names the
+    parameter, or several times in a row."""
+    _refused: int = field(default=0, init=False, repr=False)
+    """Requests in a row that failed with structured output and not without it."""
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
@@ -196,7 +203,8 @@ class ChatEndpoint:
     def ask(self, model: str, messages: Sequence[Mapping[str, str]], settings: Mapping[str, Any], key: str) -> Answer:
         """Ask for one reply; `key` is the same for the same request, so that endpoints may answer it once only.
 
-        If the endpoint refuses :data:`RESPONSE_FORMAT`, the request is made without it, and so are later ones.
+        If the endpoint refuses a request with :data:`RESPONSE_FORMAT`, it is repeated without it; so are all later ones
+        if the error names the parameter, or after three such requests in a row.
 
         Raises
         ------
@@ -209,12 +217,18 @@ class ChatEndpoint:
         plain = {name: value for name, value in settings.items() if name != RESPONSE_FORMAT}
         if len(plain) < len(settings) and not self.refuses_format:
             try:
-                return self._answer(model, messages, settings, key)._replace(seconds=time.monotonic() - started)
+                answer = self._answer(model, messages, settings, key)
             except ChatRequestError as error:
                 if error.status not in _MAY_REFUSE_FORMAT:
                     raise
-            answer = self._answer(model, messages, plain, f"{key}-plain")
-            self.refuses_format = True
+                answer = self._answer(model, messages, plain, f"{key}-plain")
+                with self._lock:
+                    self._refused += 1
+                    if self._refused >= _REFUSALS or _NAMES_FORMAT.search(str(error)):
+                        self.refuses_format = True
+            else:
+                with self._lock:
+                    self._refused = 0
         else:
             answer = self._answer(model, messages, plain, key)
         return answer._replace(seconds=time.monotonic() - started)

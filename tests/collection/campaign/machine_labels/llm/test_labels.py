@@ -96,7 +96,7 @@ ANSWERS: dict[str, tuple[Callable[[Asked], Reply], str, str]] = {
     "withheld": (one_answer(Reply("", finish="content_filter")), "no grade", "the endpoint's filter withheld"),
     "nonsense": (one_answer(Reply("colourless green ideas")), "no grade", 'the last line is not "Grade: N"'),
     "nothing": (one_answer(Reply(None)), "no grade", "the reply is empty"),
-    "in another language": (one_answer(Reply("Bewertung: 1")), "no grade", 'the last line is not "Grade: N"'),
+    "in another language": (one_answer(Reply("Das passt recht gut.")), "no grade", 'the last line is not "Grade: N"'),
     "refuses": (one_answer(Reply("I'm sorry, but I cannot help.")), "no grade", 'the last line is not "Grade: N"'),
     "off the scale": (one_answer(Reply("Grade: 7")), "no grade", "grade 7 is not one of 0, 1, 2, 3"),
     "two grades": (one_answer(Reply("Grade: 3\nGrade: 1")), "no grade", "the reply states the grades 1 and 3"),
@@ -740,6 +740,27 @@ def test_an_endpoint_that_refuses_the_schema_is_asked_without_it(
     assert label(campaign, fake, settings={"structured": True}, stream=stream)[:3] == (6, 0, 0)
     assert ["response_format" in asked.body for asked in fake.asked] == [True] + [False] * 6
     assert len({asked.key for asked in fake.asked}) == 7
+
+
+def test_one_failure_with_the_schema_does_not_end_structured_output(campaign: Campaign, fake: FakeEndpoint) -> None:
+    """The endpoint fails once with the schema, and answers that request without it; the other pairs keep the schema."""
+    fake.answer = lambda asked: (
+        Reply("bad request", 400)
+        if document(asked) == "2" and "response_format" in asked.body
+        else Reply('{"reason": "It answers.", "grade": 2}')
+    )
+    assert label(campaign, fake, settings={"structured": True})[:3] == (6, 0, 0)
+    with_schema = [document(asked) for asked in fake.asked if "response_format" in asked.body]
+    assert sorted(with_schema) == sorted({document(asked) for asked in fake.asked})
+    assert len(fake.asked) == 7
+
+
+def test_failures_in_a_row_with_the_schema_end_structured_output(campaign: Campaign, fake: FakeEndpoint) -> None:
+    fake.answer = lambda asked: (
+        Reply("bad request", 400) if "response_format" in asked.body else Reply('{"reason": "It answers.", "grade": 1}')
+    )
+    assert label(campaign, fake, settings={"structured": True}, concurrency=1)[:3] == (6, 0, 0)
+    assert ["response_format" in asked.body for asked in fake.asked] == [True, False] * 3 + [False] * 3
 
 
 def test_other_failures_do_not_end_structured_output(campaign: Campaign, fake: FakeEndpoint) -> None:
