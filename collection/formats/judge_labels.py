@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import pandas as pd
 
 from collection.core.errors import FormatError, InputError
 from collection.core.phrases import count, join_first
+from collection.core.records import HIGHEST_GRADE
 from collection.formats import delimited, fields, kinds, labels, objects, qrels, run_records, source
 from collection.formats.source import FilePath, opens_once
 from collection.formats.tables.lines import data_lines, parse_grade
@@ -19,7 +21,15 @@ WANTED = "labels of judges"
 JUDGE_NAMES = (*fields.PERSON_NAMES, "label_set", "llm", "model", "model_name")
 """Names of the column of the judge in files."""
 
-_GRADES = fields.LABEL_ALIASES["relevance"]
+_GRADES = (
+    *fields.LABEL_ALIASES["relevance"], "relevance_score", "judgment_score", "judgement_score", "prediction",
+    "predicted", "pred", "predicted_relevance", "predicted_label", "predicted_grade", "llm_label", "llm_score",
+    "llm_relevance",
+)  # fmt: skip
+_DECIMAL_COMMA = re.compile(r"(-?\d+),0+")
+"""A whole grade as spreadsheets write it in many countries."""
+_MODEL = re.compile("gpt|llama|claude|gemini|gemma|mistral|mixtral|qwen|deepseek|llm|umbrela", re.IGNORECASE)
+"""Names of models in the names of columns."""
 _NO_JUDGES = {
     *map(fields.column_key, ("iter", "iteration", "rank", "run", "run_id", "system", "tag", "probability", "sample")),
     *map(fields.column_key, ("seconds", "cost", "prompt_tokens", "reply_tokens", "confidence", "status")),
@@ -106,10 +116,26 @@ def _rows(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
         return
     first = next(delimited.aliased_records(path, WANTED, fields.PAIR_ALIASES), None)
     keys = {fields.column_key(name): name for name in first[1]} if first else {}
-    if any(fields.column_key(name) in keys for name in _GRADES):
+    if grades := [keys[key] for name in _GRADES if (key := fields.column_key(name)) in keys]:
+        _warn_of_models(path, grades[0], first[1] if first else {})
         yield from _records(path, names)
     else:
         yield from _tables(path, names)
+
+
+def _warn_of_models(path: FilePath, grades: str, record: Mapping[str, object]) -> None:
+    """Warn of columns that seem to have the grades of further judges."""
+    others = [
+        name for name in record
+        if name != grades and fields.column_key(name) not in map(fields.column_key, JUDGE_NAMES) and _MODEL.search(name)
+        and (grade := fields.as_grade(record[name])) is not None and grade in range(HIGHEST_GRADE + 1)
+    ]  # fmt: skip
+    if others:
+        source.warn(
+            path,
+            f"the grades are those of the column {grades}; {join_first(others)} may have those of other judges: to "
+            f"import them as well, rename {grades} to the name of its judge",
+        )
 
 
 def _lines(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
@@ -168,6 +194,8 @@ def _grade(path: FilePath, number: int, value: object, names: Mapping[str, int])
     """The grade; nan for none."""
     if labels.is_no_grade(value, names):
         return float("nan")
+    if isinstance(value, str) and (whole := _DECIMAL_COMMA.fullmatch(value.strip())):
+        value = whole[1]
     grade = float(labels.read_grade(path, number, value, names))
     return grade if grade >= 0 else float("nan")
 

@@ -25,8 +25,9 @@ from collection.formats.write import ANSWERS, format_number, replacing, require_
 
 WANTED = "labels"
 _NO_GRADE = (
-    "", "-", "?", "n/a", "na", "nan", "none", "null", "skip", "skipped", "ignore", "ignored", "unjudged", "unrated",
-    "unlabeled", "unlabelled", "not judged", "not labeled", "not labelled", "no label", "maybe", "undecided",
+    "", "-", "?", "n/a", "#n/a", "n.a.", "na", "<na>", "nan", "none", "null", "skip", "skipped",
+    "ignore", "ignored", "unjudged", "unrated", "unlabeled", "unlabelled", "not judged", "not labeled", "not labelled",
+    "no label", "no grade", "missing", "maybe", "undecided",
 )  # fmt: skip
 """What stands for a missing grade in files, unless it is a name of a grade."""
 _ALIASES = {

@@ -20,7 +20,9 @@ _THOUGHT = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 """What models that think aloud write before the reply."""
-_OPEN_THOUGHT = re.compile(r"\A\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷)", re.IGNORECASE)
+_OPEN_THOUGHT = re.compile(
+    r"\A\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷)", re.IGNORECASE
+)
 _TURN_BEGINS = re.compile(
     r"\A(?:\s*(?:<s>|<bos>|<start_of_turn>|<[|｜][A-Za-z_▁ -]{1,40}[|｜]>)\s*(?:assistant\b|model\b)?)+", re.IGNORECASE
 )
@@ -88,7 +90,8 @@ _TAG = re.compile(rf"<(/?)(?:final[ _-]?)?({_NAMES})>", re.IGNORECASE)
 _FENCE = re.compile(r"```[a-z]*(.*?)```", re.DOTALL | re.IGNORECASE)
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _KEY = re.compile(
-    r"(?:(?:final|overall|relevance|document|passage)[ _-]?)?(?:grade|score|rating|label|judge?ment)|relevance|overall|o",
+    r"(?:(?:final|overall|relevance|document|passage)[ _-]?)?(?:grade|score|rating|label|judge?ment)|relevance|"
+    r"overall|o",
     re.IGNORECASE,
 )
 """A member of a JSON object that holds the grade."""
@@ -153,11 +156,11 @@ def without_thought(text: str) -> str:
 def read_grade(text: str | None, grades: GradeScale, finish: str | None = "stop") -> Reply:
     r"""Read the grade that a reply states: ``Grade: N``, a number alone, "I would rate this a 2", or JSON.
 
-    The name of the grade may be another usual one, also of another language; emphasis, brackets, list markers, digits of
-    other scripts, "/3" and "out of 3" on a scale up to 3, an explanation before or after it, and tokens that end a turn
-    do not matter. Nothing is guessed: a grade with other words ("Grade: 2 or 3"), one that is not on the scale, two
-    different stated grades of which none is called final, words that name another grade or leave it open, and a reply
-    that the model did not end itself have no grade.
+    The name of the grade may be another usual one, also of another language; emphasis, brackets, list markers, digits
+    of other scripts, "/3" and "out of 3" on a scale up to 3, an explanation before or after it, and tokens that end a
+    turn do not matter. Nothing is guessed: a grade with other words ("Grade: 2 or 3"), one that is not on the scale,
+    two different stated grades of which none is called final, words that name another grade or leave it open, and a
+    reply that the model did not end itself have no grade.
 
     Parameters
     ----------
@@ -183,17 +186,13 @@ def read_grade(text: str | None, grades: GradeScale, finish: str | None = "stop"
     plain = _TURN_ENDS.split(_TURN_BEGINS.sub("", without_thought(text or "")), maxsplit=1)[0]
     if not plain.strip():
         return Reply(None, "the reply is empty")
-    if _OPEN_THOUGHT.match(plain):
-        return Reply(None, _UNCLEAR)
-    plain = _ARROW.sub(":", _ascii_digits(plain).translate(_SIGNS))
+    plain = "" if _OPEN_THOUGHT.match(plain) else _ARROW.sub(":", _ascii_digits(plain).translate(_SIGNS))
     try:
         found = _find_grades(plain, grades)
     except _UnclearError as error:
         return Reply(None, str(error))
-    if not found:
-        return Reply(None, _UNCLEAR)
-    if len(found) > 1:
-        return Reply(None, f"the reply states the grades {join(sorted(found))}")
+    if len(found) != 1:
+        return Reply(None, f"the reply states the grades {join(sorted(found))}" if found else _UNCLEAR)
     (grade,) = found
     return Reply(grade) if grade in grades else Reply(None, f"grade {grade} is not one of {grades}")
 
@@ -232,26 +231,30 @@ def _find_grades(plain: str, grades: GradeScale) -> set[int]:
 
 def _plain_lines(text: str, grades: GradeScale) -> Iterator[str]:
     """The lines of a reply without emphasis, tags, and notes of the scale."""
-    lowest, highest = min(grades.sentences), max(grades.sentences)
-    span = rf"{lowest} ?(?:-|–|—|to) ?{highest}(?!\d)"
     text = _TAG.sub(lambda tag: "\n" if tag[1] else f"\n{tag[2]}: ", _BOXED.sub(r"\1", text))
     for line in text.splitlines():
-        line = " ".join(_EMPHASIS.sub(" ", line).split())
-        line = re.sub(rf" ?\((?:on )?(?:an? |the )?(?:scale )?(?:of |from )?{span}\)", "", line, flags=re.IGNORECASE)
-        line = re.sub(
-            rf"\bon (?:an?|the) (?:scale (?:of |from )?)?{span}(?: scale)?,? ?", "", line, flags=re.IGNORECASE
-        )
-        line = re.sub(r"(?<=[ :=(\[]\d)\.0+(?!\d)|(?<=\A\d)\.0+(?!\d)", "", line)
-        part = rf"(?<=\d) ?(?:/ ?|out of (?:a (?:possible|maximum of) )?|\((?:out )?of ){highest}(?![\d/.]*\d)\)?"
-        line = re.sub(part, "", line, flags=re.IGNORECASE)
-        line = re.sub(r"\bnot (?:an? )?\d+,? but (?:rather )?(?:an? )?(?=\d)", "", line, flags=re.IGNORECASE)
-        line = re.sub(
-            r"(?<=\d)(?:,? (?:and )?not|,? rather than|,? instead of) (?:an? )?\d+(?![\d.]*\d)", "", line,
-            flags=re.IGNORECASE,
-        )  # fmt: skip
-        line = re.sub(r"[\[(<{]{1,3} ?(-?\d{1,9}) ?[\])>}]{1,3}", r" \1 ", line)
-        line = re.sub(r"(?<=\d) (?=[.!;,])", "", " ".join(line.split()))
-        yield "" if re.fullmatch(r"[-–—=.]+", line) else line
+        plain = " ".join(_EMPHASIS.sub(" ", line).split())
+        if re.search(r"\d", plain):
+            for pattern, replacement in _simplifications(min(grades.sentences), max(grades.sentences)):
+                plain = pattern.sub(replacement, plain)
+        plain = re.sub(r"(?<=\d) (?=[.!;,])", "", " ".join(plain.split()))
+        yield "" if re.fullmatch(r"[-–—=.]+", plain) else plain
+
+
+@lru_cache(maxsize=64)
+def _simplifications(lowest: int, highest: int) -> list[tuple[re.Pattern[str], str]]:
+    """What is removed from a line or replaced in it, for a scale from `lowest` to `highest`."""
+    span = rf"{lowest} ?(?:-|–|—|to) ?{highest}(?!\d)"
+    parts = {
+        rf" ?\((?:on )?(?:an? |the )?(?:scale )?(?:of |from )?{span}\)": "",
+        rf"\bon (?:an?|the) (?:scale (?:of |from )?)?{span}(?: scale)?,? ?": "",
+        r"(?<=[ :=(\[]\d)\.0+(?!\d)|(?<=\A\d)\.0+(?!\d)": "",
+        rf"(?<=\d) ?(?:/ ?|out of (?:a (?:possible|maximum of) )?|\((?:out )?of ){highest}(?![\d/.]*\d)\)?": "",
+        r"\bnot (?:an? )?\d+,? but (?:rather )?(?:an? )?(?=\d)": "",
+        r"(?<=\d)(?:,? (?:and )?not|,? rather than|,? instead of) (?:an? )?\d+(?![\d.]*\d)": "",
+        r"[\[(<{]{1,3} ?(-?\d{1,9}) ?[\])>}]{1,3}": r" \1 ",
+    }
+    return [(re.compile(pattern, re.IGNORECASE), replacement) for pattern, replacement in parts.items()]
 
 
 @lru_cache(maxsize=64)
@@ -346,7 +349,8 @@ def _parse(text: str) -> object:
     if not text.startswith(("{", "[")):
         return None
     mended = re.sub(r",(\s*[}\]])", r"\1", text)
-    mended = re.sub(r"([{,]\s*)([A-Za-z_]\w*)(\s*:)", r'\1"\2"\3', mended if '"' in mended else mended.replace("'", '"'))
+    mended = mended if '"' in mended else mended.replace("'", '"')
+    mended = re.sub(r"([{,]\s*)([A-Za-z_]\w*)(\s*:)", r'\1"\2"\3', mended)
     for each in (text, mended):
         try:
             found = json.loads(each, object_pairs_hook=tuple)  # a dict loses a repeated name

@@ -227,14 +227,17 @@ class LabelSets:
                 "annotators judge its random sample; return to the whole pool with `cleverdon labels ask DIR LABELS "
                 "--whole-pool`"
             )
+        return self._describe_record(label_set)
+
+    def _describe_record(self, label_set: LabelSet) -> str:
+        """What the log records of a label set, for which it has to stay; "" for nothing."""
         viewed = self.store.machine_labels.count_viewed(label_set.key, clock.seconds())
         if viewed.judged:
             return (
                 f"{count(viewed.judged, 'pair was', 'pairs were')} judged after the annotator saw the label, which "
                 "exports of the log record as saw_label; keep it"
             )
-        led = self.store.judgements.count_led(label_set.key)
-        if led:
+        if led := self.store.judgements.count_led(label_set.key):
             return (
                 f"{count(led, 'document was', 'documents were')} judged in the order that it led, which exports of the "
                 "log record as led_by; keep it"

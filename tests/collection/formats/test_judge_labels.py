@@ -82,3 +82,40 @@ def test_errors_name_the_line(tmp_path: Path, name: str, text: str, said: str) -
     (tmp_path / name).write_text(text)
     with pytest.raises(FormatError, match=said):
         read_judge_labels(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'query_id;doc_id;relevance\n1;d1;2,0\n1;d2;n.a.\n2;d1;0,00\n',
+        'query_id,doc_id,relevance\n1,d1,"2,0"\n1,d2,#N/A\n2,d1,0\n',
+        "query_id,doc_id,Relevance Score\n1,d1,2\n1,d2,<NA>\n2,d1,0\n",
+        "query_id,doc_id,prediction\n1,d1,2.0\n1,d2,missing\n2,d1,0.0\n",
+        "query_id,doc_id,llm_label\n1,d1,2\n1,d2,no grade\n2,d1,0\n",
+    ],
+)  # fmt: skip
+def test_grades_of_spreadsheets_and_predictions(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    assert same(rows(read_judge_labels(tmp_path / "a.csv")), ROWS)
+
+
+def test_a_fraction_with_a_comma_is_refused(tmp_path: Path) -> None:
+    """It may be two labels."""
+    (tmp_path / "a.csv").write_text("query_id;doc_id;relevance\n1;d1;2,1\n")
+    with pytest.raises(FormatError, match="line 2: expected a number as grade, found '2,1'"):
+        read_judge_labels(tmp_path / "a.csv")
+
+
+def test_a_column_of_a_model_next_to_other_grades_is_named(tmp_path: Path) -> None:
+    """The grades may be those of people."""
+    (tmp_path / "a.csv").write_text("query_id,doc_id,relevance,gpt-4o\n1,d1,1,2\n")
+    with pytest.warns(FormatWarning, match="the grades are those of the column relevance; gpt-4o may have those"):
+        assert rows(read_judge_labels(tmp_path / "a.csv")) == [("", "1", "d1", 1.0)]
+
+
+def test_types_of_parquet(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"query_id": ["1", "1", "2"], "doc_id": ["d1", "d2", "d1"], "relevance": [2, 0, 0]})
+    missing = frame.assign(relevance=pd.array([2, None, 0], dtype="Int8"))
+    for typed in (missing, missing.astype({"relevance": "string"}), missing.astype({"relevance": "category"})):
+        typed.astype({"query_id": "category"}).to_parquet(tmp_path / "a.parquet")
+        assert same(rows(read_judge_labels(tmp_path / "a.parquet")), ROWS)

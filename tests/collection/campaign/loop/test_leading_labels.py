@@ -150,7 +150,7 @@ def test_a_label_set_that_is_renamed_leads_on_and_is_not_deleted_while_it_leads(
     with pytest.raises(CampaignError, match="cannot be deleted: it leads the loop"):
         labelled.machine_labels.sets.delete("gpt")
     labelled.settings.set_loop(labels="")
-    with pytest.raises(CampaignError, match="3 documents were judged in the order that it led, which exports of the log"):
+    with pytest.raises(CampaignError, match="3 documents were judged in the order that it led, which exports"):
         labelled.machine_labels.sets.delete("gpt")  # the log and the collection card name it
     assert labelled.store.judgements.led_by_labels()["led_by"].unique().tolist() == ["gpt"]
     judge_next(labelled, relevant)
