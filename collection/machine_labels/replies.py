@@ -43,7 +43,7 @@ _MARKER = r"(?:(?:[-•‣–—>]|\d{1,2}[.)]) ?)?"
 """The mark of an item of a list."""
 _NAME = "grade|score|rating|relevance|relevancy"
 _NAMES = (
-    f"{_NAME}|label|level|judge?ment|verdict|answer|overall|o|"
+    f"{_NAME}|label|level|judgement|judgment|verdict|answer|overall|o|"
     "bewertung|note|relevanz|punktzahl|stufe|urteil|pertinence|évaluation|puntuación|calificación|valoración|nota|"
     "relevancia|pontuação|classificação|avaliação|relevância|punteggio|valutazione|voto|rilevanza|beoordeling|cijfer|"
     "relevantie|betyg|ocena|puan|derece|оценка|балл|релевантность|التقييم|الدرجة|评分|評分|分数|分數|得分|等级|等級|"
@@ -55,7 +55,7 @@ _WEAK = "label|level|verdict|answer|overall|o|note|nota|stufe|urteil"
 _PHRASE = (
     r"(?:(?:so|thus|therefore|hence|sure|ok|okay|in conclusion|in summary|conclusion|accordingly)[,!:.]? )*"
     r"(?:(?:the|my|this) )?(?:(?:(?:final|overall|relevance|relevancy|numeric|assigned|the|document|passage)(?:'s)?) )*"
-    rf"(?P<{{group}}>{_NAMES})(?: (?:grade|score|rating|label|level|value|judge?ment))?"
+    rf"(?P<{{group}}>{_NAMES})(?: (?:grade|score|rating|label|level|value|judgement|judgment))?"
     r"(?: (?:for|of) (?:this|the) [a-z]+)?"
 )
 _SEPARATOR = (
@@ -90,7 +90,7 @@ _TAG = re.compile(rf"<(/?)(?:final[ _-]?)?({_NAMES})>", re.IGNORECASE)
 _FENCE = re.compile(r"```[a-z]*(.*?)```", re.DOTALL | re.IGNORECASE)
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _KEY = re.compile(
-    r"(?:(?:final|overall|relevance|document|passage)[ _-]?)?(?:grade|score|rating|label|judge?ment)|relevance|"
+    r"(?:(?:final|overall|relevance|document|passage)[ _-]?)?(?:grade|score|rating|label|judgement|judgment)|relevance|"
     r"overall|o",
     re.IGNORECASE,
 )
