@@ -12,12 +12,13 @@ import pandas as pd
 from collection.annotator_agreement import COEFFICIENTS, Labels
 from collection.annotator_agreement.coefficients import Patterns
 from collection.annotator_agreement.labels import MISSING
-from collection.comparison import evaluate
 from collection.core.arrays import Bools, Floats
 from collection.core.errors import InputError, require_known
 from collection.core.phrases import join
 from collection.core.records import Run
-from collection.measures import Measure, as_measure
+from collection.measures import UNJUDGED, UNPOOLED, Aligned, Measure, align, as_measure, index_qrels
+from collection.measures.aligned import compact_grades, grade_levels
+from collection.measures.qrels_index import stack_by_topic
 from collection.statistics.rank_correlation import kendall, tau_ap
 
 STATISTICS: Mapping[str, str] = {
@@ -137,23 +138,58 @@ def compare_judges(
 
 
 class _SystemOrders:
-    """Values of the systems by the labels of a judge, computed once for each set of pairs."""
+    """Values of the systems by the labels of a judge, computed once for each set of pairs.
+
+    Every run is aligned once, with the numbers of the pairs as their grades.
+    """
 
     def __init__(self, matrix: Labels, runs: Sequence[Run], measure: Measure) -> None:
-        self._matrix, self._runs, self._measure = matrix, runs, measure
+        self._grades, self._codes, self._measure = matrix.grades, matrix.codes, measure
         self._values: dict[tuple[int, bytes], Floats] = {}
+        self._runs = len(runs)
+        if self._runs < 2:
+            return
+        pairs = matrix.pairs[["query_id", "doc_id"]].assign(relevance=np.arange(len(matrix.pairs)))
+        numbered = index_qrels(pairs)
+        self._topics = numbered.topics
+        self._topic = numbered.places(pairs["query_id"].astype("str"))
+        aligned = [align(run.frame, numbered) for run in runs]
+        deepest = max(each.grades.shape[1] for each in aligned)
+        self._retrieved = np.stack([each.retrieved for each in aligned])
+        # (runs, topics, ranks): the number of the pair, -1 where the document has none.
+        self._pairs = np.full((len(runs), len(self._topics), deepest), -1, dtype=np.int32)
+        for place, each in enumerate(aligned):
+            self._pairs[place, :, : each.grades.shape[1]] = np.maximum(each.grades, -1)
 
     def values(self, column: int, pairs: Bools) -> Floats:
         """(runs,) mean values by the labels of a judge; empty with fewer than two runs."""
-        if len(self._runs) < 2:
+        if self._runs < 2:
             return np.zeros(0)
         key = column, np.packbits(pairs).tobytes()
         if key not in self._values:
-            grades = self._matrix.grades[self._matrix.codes[pairs, column]]
-            qrels = self._matrix.pairs.loc[pairs, ["query_id", "doc_id"]].assign(relevance=grades)
-            means = evaluate(self._runs, qrels, self._measure, strangers=True).means()
-            self._values[key] = means[str(self._measure)].loc[[run.name for run in self._runs]].to_numpy()
+            of_topics = self._measure(self._align(column, pairs)).reshape(self._runs, -1)
+            self._values[key] = np.array([self._measure.summarise(of_run) for of_run in of_topics])
         return self._values[key]
+
+    def _align(self, column: int, pairs: Bools) -> Aligned:
+        """All runs as one, with the topics of the first run first, by the labels of a judge on these pairs."""
+        labels = self._grades[self._codes[pairs, column]]
+        rows = np.unique(self._topic[pairs])
+        topic = np.searchsorted(rows, self._topic[pairs])
+        highest_first = np.lexsort((-labels, topic))
+        # The last entry, at -1, is for documents without a pair.
+        known = np.full(len(pairs) + 1, UNPOOLED, dtype=np.float64)
+        known[:-1][pairs] = labels
+        compact = compact_grades(known)
+        judged = stack_by_topic(topic[highest_first], compact[:-1][pairs][highest_first], len(rows), UNJUDGED)
+        return Aligned(
+            topics=[self._topics[row] for row in rows.tolist()] * self._runs,
+            grades=compact[self._pairs[:, rows]].reshape(self._runs * len(rows), -1),
+            retrieved=self._retrieved[:, rows].reshape(-1),
+            judged=np.tile(judged, (self._runs, 1)),
+            levels=grade_levels(labels),
+            ignored_topics=[],
+        )
 
 
 def _compare(matrix: Labels, columns: tuple[int, int], common: Bools, orders: _SystemOrders) -> tuple[float, ...]:

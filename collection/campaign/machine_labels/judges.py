@@ -19,7 +19,7 @@ from collection.machine_labels import JudgeComparison, compare_judges, vote
 from collection.machine_labels.judgements import PEOPLE
 from collection.machine_labels.votes import VOTES
 from collection.measures import Measure
-from collection.store import Store
+from collection.store import LabelSet, Store
 
 _PAIR = ["query_id", "doc_id"]
 
@@ -36,8 +36,10 @@ class Judges:
 
     def names(self) -> list[str]:
         """Names of all label sets with grades, in order of creation; estimates from clicks are probabilities."""
-        sets = [each for each in self.store.machine_labels.sets() if each.kind != "clicks"]
-        return [each.name for each in sets if self.labels.count_statuses(each)["graded"]]
+        return [each.name for each in self._sets() if self.labels.count_statuses(each)["graded"]]
+
+    def _sets(self) -> list[LabelSet]:
+        return [each for each in self.store.machine_labels.sets() if each.kind != "clicks"]
 
     def compare(self, names: Sequence[str] = (), measure: Measure | str | None = None) -> JudgeComparison:
         """Compare label sets with each other, and with people's grades (the judge "people") where there are any.
@@ -56,11 +58,12 @@ class Judges:
         UnknownNameError, InputError
             There is no such label set; or there are fewer than two judges, or none with a common pair.
         """
-        chosen = list(dict.fromkeys(names)) or self.names()
+        chosen = list(dict.fromkeys(names)) or [each.name for each in self._sets()]
         labels = {name: self.labels.labels(name) for name in chosen}
+        labels = {name: rows for name, rows in labels.items() if names or len(rows)}
         if not labels:
             raise InputError("expected label sets, found none; import some with `cleverdon labels import DIR FILE`")
-        people = self._people(chosen)
+        people = self._people(list(labels))
         judges = {PEOPLE: people, **labels} if len(people) else labels
         wanted = self.study.main_measure() if measure is None else measure
         return compare_judges(judges, list(self.corpus.runs()), wanted)

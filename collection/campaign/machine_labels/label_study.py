@@ -124,6 +124,8 @@ class LabelStudy:
 
     def _seen(self, name: str) -> pd.MultiIndex:
         """The pairs that somebody judged after seeing the label."""
+        if not (self.store.machine_labels.views()["label_set"] == name).any():
+            return pd.MultiIndex.from_arrays([[], []], names=PAIR)
         judged = self.store.judgements.table(columns=("annotator", *PAIR, "judged_at"))
         after = judged.drop(self.labels.unseen(name, judged).index)
         return pd.MultiIndex.from_frame(after[PAIR].drop_duplicates())

@@ -3,6 +3,7 @@
 import json
 from itertools import combinations
 from pathlib import Path
+from unittest import mock
 
 import krippendorff
 import numpy as np
@@ -15,7 +16,7 @@ from collection import evaluate
 from collection.core.errors import InputError, UnknownNameError
 from collection.core.records import Run
 from collection.formats import read_judge_labels, read_qrels
-from collection.machine_labels import STATISTICS, compare_judges
+from collection.machine_labels import STATISTICS, compare_judges, judge_comparison
 from collection.statistics.rank_correlation import tau_ap
 from tests.helpers import SHARED
 
@@ -89,6 +90,32 @@ def test_one_judge_against_the_others() -> None:
         found.against("nobody")
     with pytest.raises(UnknownNameError):
         found.matrix("nothing")
+
+
+def test_every_run_is_aligned_once() -> None:
+    judges = random_judges(5)
+    with mock.patch.object(judge_comparison, "align", side_effect=judge_comparison.align) as aligned:
+        compare_judges(judges, random_runs(5, judges))
+    assert aligned.call_count == 8
+
+
+@pytest.mark.parametrize("measure", ["ERR@5", "AP", "R@5", "bpref", "NumRel", "GMAP"])
+def test_orders_are_those_by_the_common_pairs(measure: str) -> None:
+    """Topics without a common pair have no part in the means."""
+    judges = random_judges(6)
+    judges["good"] = judges["good"][judges["good"]["query_id"] != "2"]
+    runs = random_runs(6, judges)
+    both = judges["good"].merge(judges["poor"], on=PAIR)
+    orders = [
+        evaluate(both[PAIR].assign(relevance=both[grades]), runs, measure)
+        .means()
+        .iloc[:, 0]
+        .loc[[r.name for r in runs]]
+        for grades in ("relevance_x", "relevance_y")
+    ]
+    expected = kendalltau(*orders).statistic
+    found = compare_judges(judges, runs, measure).matrix("tau").loc["good", "poor"]
+    assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_judges_without_a_common_pair() -> None:
