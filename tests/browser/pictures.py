@@ -28,7 +28,7 @@ from tests.browser.chromium import find
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.serving import Serving, saved, shown, use_link
 from tests.helpers import ok
-from tests.project.test_documentation import DOCS, blocks, commands
+from tests.project.test_documentation import DOCS, blocks, build_energy, commands
 
 Theme = Literal["light", "dark"]
 IMAGES = DOCS / "images"
@@ -41,6 +41,7 @@ LABELS = {
     "corrected-values": ("Corrected values", "Significance of differences"),
 }
 """Picture of the page Machine labels -> the heading that it begins with, and the one that it ends before."""
+JUDGES = "compare-judges"
 RECALL = "recall"
 FILMS: dict[str, Theme] = {"judging.gif": "light", "judging-dark.gif": "dark"}
 """Moving picture of judging -> its theme."""
@@ -168,6 +169,34 @@ def take_labels(directory: Path, wanted: Container[str]) -> None:
                 page.screenshot(path=IMAGES / f"{name}.png", clip=clip)
 
 
+def take_judges(directory: Path) -> None:
+    """Take the picture of all label sets on the page Machine labels."""
+    with window(directory, 1280, 1600) as (page, url):
+        page.goto(f"{url}/machine-labels")
+        page.get_by_role("radio", name="All label sets").click()
+        page.get_by_text("Save the chart as").wait_for()
+        page.wait_for_timeout(2000)  # until the table and the chart are painted
+        first = page.get_by_role("heading", name="Machine labels", exact=True).bounding_box()
+        last = page.get_by_text("Save the chart as").bounding_box()
+        assert first is not None
+        assert last is not None
+        top = first["y"] - AROUND
+        clip = FloatRect(
+            x=first["x"] - AROUND, y=top, width=first["width"] + 2 * AROUND, height=last["y"] - AROUND - top
+        )
+        page.screenshot(path=IMAGES / f"{JUDGES}.png", clip=clip)
+
+
+def build_judges(folder: Path) -> Path:
+    """Build the campaign of the page on comparing judges, with a vote of them."""
+    shutil.copytree(DOCS / "examples", folder)
+    made = build_energy(folder)
+    ok("labels", "import", made, folder / "umbrela.qrels", "--name", "model-a")
+    ok("labels", "import", made, folder / "judges.csv")
+    ok("labels", "vote", made, "majority")
+    return made
+
+
 def build_tutorial(folder: Path) -> Path:
     """Run the commands of the tutorial on language models, and return its campaign."""
     shutil.copytree(DOCS / "examples", folder)
@@ -179,7 +208,7 @@ def build_tutorial(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    wanted = set(sys.argv[1:]) or {*PICTURES, RECALL, *FILMS, *LABELS}
+    wanted = set(sys.argv[1:]) or {*PICTURES, RECALL, *FILMS, *LABELS, JUDGES}
     with tempfile.TemporaryDirectory() as folder:
         if wanted & PICTURES.keys():
             demo.build(Path(folder) / "demo")
@@ -190,5 +219,7 @@ if __name__ == "__main__":
         for name in FILMS.keys() & wanted:
             demo.build(Path(folder) / name)
             take_film(Path(folder) / name, name)
+        if JUDGES in wanted:
+            take_judges(build_judges(Path(folder) / JUDGES))
         if wanted & LABELS.keys():
             take_labels(build_tutorial(Path(folder) / "tutorial"), wanted)

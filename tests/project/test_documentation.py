@@ -71,11 +71,8 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-@pytest.fixture(scope="session")
-def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the example files and the campaign that the first tutorial makes of them."""
-    folder = tmp_path_factory.mktemp("documentation") / "examples"
-    shutil.copytree(DOCS / "examples", folder)
+def build_energy(folder: Path) -> Path:
+    """Build the campaign of the first tutorial in a copy of the example files."""
     made, runs = folder / "energy", [x for name in RUNS for x in ("--run", folder / name)]
     files = ["--documents", folder / "documents.jsonl", "--topics", folder / "topics.tsv", *runs]
     ok("new", made, "--title", "Home energy")
@@ -83,6 +80,15 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ok("pool", made, "--depth", 5)
     ok("assign", made, "--annotators", 2)
     ok("import", made, "--labels", folder / "labels.csv")
+    return made
+
+
+@pytest.fixture(scope="session")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the example files and the campaign that the first tutorial makes of them."""
+    folder = tmp_path_factory.mktemp("documentation") / "examples"
+    shutil.copytree(DOCS / "examples", folder)
+    build_energy(folder)
     return folder
 
 

@@ -22,7 +22,7 @@ from collection.core.errors import DATASET, CleverdonError, DoubtError
 from collection.core.phrases import count, join
 
 OF_ANSWERS = ("answers", "nuggets", "nugget_assignments", "support")
-SEVERAL = ("documents", "runs", *OF_ANSWERS)
+SEVERAL = ("documents", "runs", "machine_labels", *OF_ANSWERS)
 LEFT = {
     "topics": ("Topics", "TSV, CSV, XLSX, JSONL, Parquet, TREC SGML or XML."),
     "documents": (
@@ -37,8 +37,8 @@ LEFT = {
     ),
     "machine_labels": (
         "Machine labels",
-        "Qrels, or a table with the labels of several judges. Stored as label sets, never as judgements. The page "
-        "Machine labels imports them with other names and grades.",
+        "Qrels of one judge each, or a table with the labels of several. Stored as label sets, never as judgements. "
+        "The page Machine labels imports them with other names and grades.",
     ),
     "answers": ("Generated answers", "JSONL of TREC RAG or RAGTIME, with citations."),
     "nuggets": ("Nuggets", "JSONL of nuggets by topic, rubrics with weights, or a nugget bank."),
@@ -188,7 +188,8 @@ if go:
         archive = singles.pop("collection")
 
         def import_others() -> ImportReport:
-            files: dict[str, Any] = {"documents": document_paths(), "runs": paths("runs"), **singles}
+            files: dict[str, Any] = {"documents": document_paths(), "runs": paths("runs")}
+            files |= {"machine_labels": paths("machine_labels"), **singles}
             if "collection" in of_answers:
                 for name, given in other_files(of_answers["collection"]).items():
                     files[name] = files[name] or given

@@ -59,7 +59,7 @@ with st.form("card", enter_to_submit=False):
             "Machine labels shown to annotators",
             names,
             names.index(settings.show_labels),
-            format_func=lambda name: widgets.plain(name) or "None",
+            format_func=lambda name: without_bidi(name) or "None",
             key="show_labels",
             help="For grades. Judgements given after seeing a label are marked in the exported log, and excluded when "
             "these labels are compared with people.",

@@ -10,6 +10,7 @@ from annotate.views.widgets import pickers, topic_editor, widgets
 from collection.active_learning.learners import LEARNERS
 from collection.campaign.recall.recall_advice import describe_target_change
 from collection.campaign.settings.loop_settings import DECISIVE, LOOPING, MODES, describe_mode
+from collection.core.characters import without_bidi
 from collection.core.phrases import count, join, percent_down, plural
 from collection.pooling import strategies
 
@@ -118,7 +119,7 @@ with st.expander("Advanced"):
             "Machine labels that lead the loop",
             names,
             names.index(settings.labels),
-            format_func=lambda name: widgets.plain(name) or "None",
+            format_func=lambda name: without_bidi(name) or "None",
             key="labels",
             help="The model uses these labels to order documents, as far as the judgements of each topic confirm them. "
             "Annotators do not see them, and no result counts them.",

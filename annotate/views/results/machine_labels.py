@@ -61,10 +61,13 @@ st.caption(
 )
 if label_set.kind == "llm":
     described = campaign.machine_labels.llm.label_sets.summary(label_set)
-    counts = f"{described.graded:,} graded, {described.no_grade:,} replies without a grade, {described.failed:,} failed"
-    tokens = f"; {described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
-    probe = widgets.plain(described.probe.summary) if described.probe else "Not tested against injected instructions."
-    st.caption(counts + (tokens + probe if described.endpoint else "."))  # imported labels have no requests
+    counts = f"{count(described.graded, 'labelled pair')}"
+    if described.endpoint:  # imported labels have no requests
+        counts += f", {described.no_grade:,} replies without a grade, {described.failed:,} failed requests; "
+        counts += f"{described.prompt_tokens + described.reply_tokens:,} tokens, cost {described.cost:,.2f}. "
+        probe = described.probe
+        counts += widgets.plain(probe.summary) if probe else "Not tested against injected instructions"
+    st.caption(widgets.sentence(counts))
 spread = campaign.machine_labels.sets.spread(label_set)
 if spread is not None:
     st.caption(
@@ -101,7 +104,11 @@ with widgets.shown_errors():
     if progress.asked:
         sampled = count(progress.asked, "sampled pair")
         st.write(f"{progress.judged:,} of {sampled} judged; the pool has {count(progress.pairs, 'pair')}.")
-    plan = cached(study.plan, key, "Planning")(name, measure)
+    try:
+        plan = cached(study.plan, key, "Planning")(name, measure)
+    except InputError as error:
+        st.info(widgets.sentence(str(error)))
+        st.stop()
     label_tables.draw_plan(plan, measure)
     if is_manager:
         with st.form("ask", border=False):

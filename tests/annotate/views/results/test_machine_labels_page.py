@@ -11,7 +11,9 @@ import pytest
 import streamlit as st
 
 from collection import Campaign
+from collection.campaign.machine_labels.label_study import LabelStudy
 from collection.campaign.machine_labels.llm.label_sets import LlmLabelSets
+from collection.core.errors import InputError
 from tests.annotate.views.results.test_compare_page import words
 from tests.collection.campaign.machine_labels.test_label_study import judge, make
 from tests.helpers import Opened
@@ -67,7 +69,7 @@ def test_only_the_chosen_set_is_counted(opened: Opened, tmp_path: Path) -> None:
             campaign.machine_labels.sets.create(name, "llm", {"model": name})
         app = opened(campaign, "machine-labels")
     assert "Labels by a language model (gpt-x)" in words(app)
-    assert "120 graded, 0 replies without a grade" in words(app)
+    assert "120 labelled pairs." in words(app)
     assert summary.call_count == 1
 
 
@@ -75,6 +77,23 @@ def test_without_labels_the_page_says_how_to_make_them(opened: Opened, tmp_path:
     with Campaign.create(tmp_path / "campaign") as campaign:
         app = opened(campaign, "machine-labels")
     assert "no machine labels" in words(app)
+
+
+def test_imported_labels_without_a_pool(opened: Opened, tmp_path: Path) -> None:
+    """Imported labels have no replies and no failed requests, and errors are sentences."""
+    with Campaign(make(tmp_path)) as campaign:
+        labels = campaign.machine_labels.sets.labels("gpt")
+        campaign.machine_labels.sets.label_by_file(labels, "a_b", "llm", {"model": "gpt-4"})
+        campaign.machine_labels.sets.delete("gpt")
+        with mock.patch.object(
+            LabelStudy, "plan", autospec=True, side_effect=InputError("expected a pool, found none")
+        ):
+            app = opened(campaign, "machine-labels")
+        assert f"{len(labels):,} labelled pairs\\." in [each.value for each in app.caption]
+        assert "Expected a pool, found none\\." in [each.value for each in app.info]
+        assert not app.error
+        for page, key in (("loop", "labels"), ("judging-page", "show_labels")):
+            assert opened(campaign, page).selectbox(key=key).options == ["None", "a_b"]
 
 
 def test_all_label_sets_and_votes(opened: Opened, tmp_path: Path) -> None:
