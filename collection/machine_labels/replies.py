@@ -13,7 +13,7 @@ from collection.core.phrases import join
 from collection.core.records import GradeScale
 
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
-"""What some models write between their thought and their reply."""
+"""Tokens that some models write between their thought and their reply."""
 _THOUGHT = re.compile(
     r"\A\s*(?:<(think|thinking|thought|reasoning|seed:think)>.*?</\1>|\[THINK\].*?\[/THINK\]|◁think▷.*?◁/think▷"
     r"|(?:(?!<think).)*</think>)",  # servers that write the first tag themselves leave only the second
@@ -243,7 +243,7 @@ def _plain_lines(text: str, grades: GradeScale) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def _simplifications(lowest: int, highest: int) -> list[tuple[re.Pattern[str], str]]:
-    """What is removed from a line or replaced in it, for a scale from `lowest` to `highest`."""
+    """Patterns to replace in a line, with their replacements, for a scale from `lowest` to `highest`."""
     span = rf"{lowest} ?(?:-|–|—|to) ?{highest}(?!\d)"
     parts = {
         rf" ?\((?:on )?(?:an? |the )?(?:scale )?(?:of |from )?{span}\)": "",
@@ -373,7 +373,7 @@ def _members(value: object) -> list[object]:
 
 
 def _is_text(value: object) -> bool:
-    """Whether a member is a text without a number, such as the name of a grade next to its number."""
+    """Tell whether a member is a text without a number, such as the name of a grade next to its number."""
     return isinstance(value, str) and re.search(r"\d", value) is None
 
 

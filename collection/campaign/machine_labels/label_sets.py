@@ -230,7 +230,7 @@ class LabelSets:
         return self._describe_record(label_set)
 
     def _describe_record(self, label_set: LabelSet) -> str:
-        """What the log records of a label set, for which it has to stay; "" for nothing."""
+        """Entries of the log that name a label set, for which it has to stay; "" for none."""
         viewed = self.store.machine_labels.count_viewed(label_set.key, clock.seconds())
         if viewed.judged:
             return (
