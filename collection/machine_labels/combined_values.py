@@ -29,8 +29,17 @@ SHARED, SHARED_IN_INTERVALS = 6.0, 10.0
 values, and for their intervals. The values follow the predictions further than their intervals trust these: the errors
 of corrections have long tails, so the order by the values is better for it."""
 
+SHARED_ERROR, LEAST_SHARED = 10.0, 2.0
+"""Standard error of the multiple in intervals before corrections tell more, and its lower bound."""
+
+SEEN = 0.65
+"""Share of the squared errors of predictions that corrections show: a model fitted to the sample errs with it."""
+
 SHARED_MOST, SHARED_STEPS = 2000.0, 15
 """Largest such multiple that is tried, and the number of those that are."""
+
+TINY = 1e-12
+"""Sum of variances up to which every grade counts as known."""
 
 SCALE_ERROR = 0.3
 """Standard error of the scale of the predicted differences."""
@@ -49,7 +58,7 @@ class CombinedValues(NamedTuple):
 
 
 def combine(
-    predicted: Floats, shifts: Floats, parts: Floats, unjudged: Floats, labels: Floats | None = None
+    predicted: Floats, shifts: Floats | None, parts: Floats, unjudged: Floats, labels: Floats | None = None
 ) -> CombinedValues:
     """Combine predicted values with their corrections.
 
@@ -58,7 +67,7 @@ def combine(
     predicted
         (R,) values that predictions give, with known grades where people have judged.
     shifts
-        (R,) corrections: a corrected value is the sum of both.
+        (R,) corrections: a corrected value is the sum of both. None in a plan, before anybody has judged.
     parts
         (R, n) independent parts of the errors of the corrections.
     unjudged
@@ -78,7 +87,8 @@ def combine(
     >>> combine(predicted, shifts, np.eye(2), np.eye(2) * 1e-12).values.round(2).tolist()
     [0.5, 0.4]
     """
-    number = len(predicted)
+    number, known = len(predicted), shifts is not None
+    shifts = np.zeros(number) if shifts is None else shifts
     if number < 2:
         return CombinedValues(predicted + shifts, np.hstack([parts, np.zeros((number, number))]))
     basis = np.linalg.eigh(np.eye(number) - 1 / number)[1][:, 1:]  # contrasts of the systems
@@ -93,10 +103,10 @@ def combine(
     shared = square * (np.trace(own) / max(np.trace(square), 1e-300))
     common = np.stack([SCALE_ERROR * differences, SHARE_ERROR * (by_labels - by_model)])
     fixed = own + common.T @ common
-    shared *= _multiple(observed, sampling + fixed, shared)
-    prior = fixed + shared
+    prior = fixed + _multiple(observed, sampling + fixed, shared) * shared
+    multiple = _multiple_in_intervals(observed, sampling, fixed, shared) if known else SHARED_IN_INTERVALS
     weights = prior @ np.linalg.pinv(sampling + prior, rcond=1e-9, hermitian=True)
-    spread, directions = np.linalg.eigh(fixed + shared * (SHARED_IN_INTERVALS / SHARED))
+    spread, directions = np.linalg.eigh(fixed + multiple * shared)
     bias = (np.eye(number - 1) - weights) @ directions * np.sqrt(np.maximum(spread, 0))
     level = parts.mean(axis=0)
     values = (predicted + shifts).mean() + basis @ (differences + weights @ observed)
@@ -123,3 +133,16 @@ def _multiple(observed: Floats, variance: Floats, shared: Floats) -> float:
         squares = np.square(directions[:, positive].T @ observed) / spread[positive]
         likelihoods.append(-(np.log(spread[positive]).sum() + squares.sum()) / 2)
     return float(candidates[int(np.argmax(likelihoods))])
+
+
+def _multiple_in_intervals(observed: Floats, sampling: Floats, fixed: Floats, shared: Floats) -> float:
+    """The multiple of the shared variance in intervals: SHARED_IN_INTERVALS, moved by the size of the corrections."""
+    size = float(np.trace(shared))
+    if size < TINY:
+        return SHARED_IN_INTERVALS
+    # The squares of the corrections beyond those of their sampling errors, with the variance of this sum.
+    found = float(observed @ observed - np.trace(sampling)) / (SEEN * size) - 1
+    total = sampling + fixed + SHARED_IN_INTERVALS * shared
+    variance = 2 * float(np.square(total).sum()) / (SEEN * size) ** 2
+    moved = (found - SHARED_IN_INTERVALS) * SHARED_ERROR**2 / (SHARED_ERROR**2 + variance)
+    return max(LEAST_SHARED, SHARED_IN_INTERVALS + moved)

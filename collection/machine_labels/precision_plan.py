@@ -102,7 +102,7 @@ def plan(
         # As few parts as runs, with the same products.
         spreads, directions = np.linalg.eigh(parts @ parts.T)
         few = directions * np.sqrt(np.maximum(spreads, 0))
-        combined = combine(predicted, np.zeros(len(predicted)), few, unjudged @ unjudged.T).parts
+        combined = combine(predicted, None, few, unjudged @ unjudged.T).parts
         widths = [each for errors_of in (few, combined) for each in _mean_widths(errors_of, alpha)]
         rows.append((min(number, len(every)), min(1.0, number / len(every)), *widths))
     return pd.DataFrame(rows, columns=["judgements", "share", *COLUMNS])

@@ -25,7 +25,7 @@ from collection.machine_labels import (
     plan_budget,
     rank_weights,
 )
-from collection.machine_labels.combined_values import SCALE_ERROR, SHARED, SHARED_IN_INTERVALS
+from collection.machine_labels.combined_values import LEAST_SHARED, SCALE_ERROR, SHARED, SHARED_IN_INTERVALS
 from collection.machine_labels.corrected_values import half_width, label_values
 from collection.machine_labels.estimated_values import estimate_values, require_measure
 from collection.machine_labels.human_sample import JudgedSample, expected_probabilities
@@ -251,11 +251,15 @@ def test_two_systems_are_combined_by_the_variances() -> None:
     found = combine(predicted, shifts, parts, unjudged)
     assert found.values[0] - found.values[1] == pytest.approx(0.2 + weight * 0.03)
     assert found.values.mean() == pytest.approx(0.505)
-    # Intervals count the shared errors of the predictions by more than the weights do.
-    trusted = prior + own * (SHARED_IN_INTERVALS - SHARED)
-    error = np.sqrt(np.square(found.parts[0] - found.parts[1]).sum())
-    assert error == pytest.approx(np.sqrt(weight**2 * sampling + (1 - weight) ** 2 * trusted))
-    assert error < np.sqrt(sampling)  # the error of the correction alone
+    # Intervals count the shared errors of the predictions by another multiple, which the corrections move.
+    error = np.square(found.parts[0] - found.parts[1]).sum()
+    least, most = (
+        weight**2 * sampling + (1 - weight) ** 2 * (prior + own * (multiple - SHARED))
+        for multiple in (LEAST_SHARED, SHARED_IN_INTERVALS)
+    )
+    assert least < error < most < sampling  # the corrections are small here
+    planned = combine(predicted, None, parts, unjudged).parts
+    assert np.square(planned[0] - planned[1]).sum() > error
     # Labels count by their differences on the scale of the predictions, half: here as predicted, or the opposite.
     agreed, opposed = (
         combine(predicted, shifts, parts, unjudged, np.array(labels)).values for labels in ([0.9, 0.3], [0.3, 0.9])
@@ -277,6 +281,17 @@ def test_corrections_tell_how_much_labels_deserve() -> None:
         noise = rng.normal(0, 0.05, 20)
         found = combine(model, truth + noise - model, np.eye(20) * 0.05, unjudged, labels).values
         assert np.corrcoef(found, truth)[0, 1] > 0.9 > np.corrcoef(found, other)[0, 1] + 0.4
+
+
+def test_intervals_follow_the_size_of_the_corrections() -> None:
+    """Corrections as small as their sampling errors narrow the intervals; larger ones widen them."""
+    rng = np.random.default_rng(4)
+    predicted, unjudged, noise = np.full(20, 0.5), np.eye(20) * 1e-4, rng.normal(0, 1, 20)
+    variances = [
+        np.square(combine(predicted, shifts, np.eye(20) * 0.02, unjudged).parts).sum()
+        for shifts in (noise * 0.01, None, noise * 0.1)
+    ]
+    assert variances[0] < 0.9 * variances[1] < 0.9 * variances[2]
 
 
 def test_corrections_that_contradict_the_predictions_are_believed() -> None:
