@@ -90,7 +90,7 @@ class _Cache:
 
 
 @lru_cache(maxsize=4)
-def _shared_cache(path: Path, campaign_id: str | None) -> _Cache:
+def _shared_cache(file: object, campaign_id: str | None) -> _Cache:
     """Return the cache that all connections of this process to a campaign share."""
     return _Cache()
 
@@ -170,11 +170,8 @@ class Store:
             Share the value with all connections of this process to the database, except inside a transaction, whose
             changes may be rolled back.
         """
-        if shared and not self.connection.writing:
-            cache = _shared_cache(self.path, self.settings.get("id"))
-        else:
-            # What is computed inside a transaction may rest on data that is undone with it.
-            cache, key = self._cache, (key, self.connection.rollbacks)
+        cache, rollbacks = self._choose_cache(shared=shared)
+        key = (key, rollbacks)
         if (known := cache.find(name, member, key)) is not None:
             return cast(T, known[0])
         value = compute()
@@ -188,18 +185,27 @@ class Store:
         compute: Callable[[list[K]], Mapping[K, T]],
         *,
         most: int | None = None,
+        shared: bool = False,
     ) -> dict[K, T]:
         """Return a value for each of `keys`, in their order, as :meth:`cached` for each member.
 
         `compute` gets all members without a value at once; those of which it returns none are left out.
         """
-        cache, now = self._cache, {member: (key, self.connection.rollbacks) for member, key in keys.items()}
+        cache, rollbacks = self._choose_cache(shared=shared)
+        now = {member: (key, rollbacks) for member, key in keys.items()}
         known = {member: value for member, key in now.items() if (value := cache.find(name, member, key)) is not None}
         if missing := [member for member in keys if member not in known]:
             for member, computed in compute(missing).items():
                 cache.keep(name, member, now[member], computed, most)
                 known[member] = (computed,)
         return {member: known[member][0] for member in keys if member in known}
+
+    def _choose_cache(self, *, shared: bool) -> tuple[_Cache, int]:
+        """Return a cache, and the number of changes that were undone in what it may hold."""
+        if shared and not self.connection.writing:
+            return _shared_cache(self.connection.file, self.settings.get("id")), 0
+        # What is computed inside a transaction may rest on data that is undone with it.
+        return self._cache, self.connection.rollbacks
 
     def __enter__(self) -> Self:
         return self

@@ -147,13 +147,11 @@ class AccountTables(Repository):
             "WHERE name IS NOT NULL) SELECT name FROM names WHERE name IS NOT NULL ORDER BY name"
         )
 
-    def was_imported(self, annotator: str) -> bool:
-        """Tell whether judgements of this annotator were imported."""
-        return self.connection.exists(
-            "SELECT EXISTS (SELECT 1 FROM latest_judgements AS lj JOIN judgements AS j ON j.id = lj.judgement "
-            "WHERE lj.annotator = ? AND j.source = 'imported')",
-            (annotator,),
-        )
+    def imported_names(self) -> list[str]:
+        """Return the names of all annotators of imported judgements."""
+        # Those have no time there. A search for each annotator would look up each of their judgements.
+        sql = "SELECT DISTINCT annotator FROM latest_judgements WHERE judged_at IS NULL ORDER BY annotator"
+        return self.connection.column(sql)
 
     @writes
     def add_session(self, digest: str, name: str, until: float, device: str | None, address: str | None) -> None:

@@ -6,7 +6,10 @@ SQLite hands over a column as one JSON array in a third of the time that Python 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import chain
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +21,10 @@ from collection.store.connection import Connection, Parameters, json_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Keys = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.integer]
+
+_NULL = np.iinfo(np.int64).min
+"""A number in place of null while an array is parsed."""
 
 FEW = 8
 """To look up one document's id takes as long as to read the ids of so many from the index."""
@@ -31,7 +37,18 @@ def read(
     rows: str,
     parameters: Parameters = (),
 ) -> pd.DataFrame:
-    """Return columns of a query as a frame.
+    """Return :func:`read_table` as a frame."""
+    return read_table(connection, short, long, rows, parameters).to_pandas()
+
+
+def read_table(
+    connection: Connection,
+    short: Mapping[str, str],
+    long: Mapping[str, str],
+    rows: str,
+    parameters: Parameters = (),
+) -> pa.Table:
+    """Return columns of a query.
 
     Parameters
     ----------
@@ -55,35 +72,40 @@ def read(
             counted = f"SELECT count(*), {counts} FROM ({_select(long)} {rows})"
             number, *filled = connection.execute(counted, parameters).fetchone()
             some = {name: sql for (name, sql), values in zip(long.items(), filled, strict=True) if values}
-            values = connection.execute(f"{_select(some)} {rows}", parameters).fetchall() if some else []
-            columns |= dict.fromkeys(long, [None] * number) | dict(zip(some, zip(*values, strict=True), strict=True))
-    return pa.table({name: pa.array(values) for name, values in columns.items()}).to_pandas()
+            columns |= dict.fromkeys(long, pa.nulls(number))
+            # One list of all values: a list for each column, or a frame, would be made of half a million tuples.
+            values = (
+                list(chain.from_iterable(connection.execute(f"{_select(some)} {rows}", parameters))) if some else []
+            )
+            columns |= {name: pa.array(values[place :: len(some)]) for place, name in enumerate(some)}
+    return pa.table(columns)
 
 
 def _parse(written: str) -> pa.Array:
-    """Parse a JSON array of numbers or of texts, with a short cut where it has neither nulls nor escapes."""
+    """Parse a JSON array of whole numbers or of texts, with a short cut where texts have neither nulls nor escapes."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if '"' not in written and written.strip("[]nul,"):
+        values = np.fromstring(written[1:-1].replace("null", str(_NULL)), dtype=np.int64, sep=",")
+        return pa.array(values, mask=values == _NULL if "null" in written else None)
     if written == "[]" or "null" in written or "\\" in written:
         return pa.array(json.loads(written))
-    if written[1] == '"':
-        return pc.split_pattern(pa.scalar(written[2:-2], pa.large_string()), '","').values
-    return pa.array(np.fromstring(written[1:-1], dtype=np.int64, sep=","))
+    return pc.split_pattern(pa.scalar(written[2:-2], pa.large_string()), '","').values
 
 
 def _select(columns: Mapping[str, str]) -> str:
     return f"SELECT {', '.join(f'{sql} AS {name}' for name, sql in columns.items())}"
 
 
-def query_ids(connection: Connection, topics: Iterable[int]) -> pd.Series[str]:
+def query_ids(connection: Connection, topics: pd.Series[int]) -> pd.Series[str]:
     """Return the id of each topic, given the keys."""
-    return _topics(connection).take(np.fromiter(topics, dtype=np.int64))
+    return _topics(connection).take(np.asarray(topics, dtype=np.int64))
 
 
-def doc_ids(connection: Connection, docs: Iterable[int]) -> pd.Series[str]:
+def doc_ids(connection: Connection, docs: pd.Series[int]) -> pd.Series[str]:
     """Return the id of each document, given the keys."""
-    keys = np.fromiter(docs, dtype=np.int64)
+    keys = np.asarray(docs, dtype=np.int64)
     return _documents(connection, keys).take(keys)
 
 
@@ -107,6 +129,22 @@ class _Names(NamedTuple):
         return self.names.take(self.place[keys]).reset_index(drop=True)
 
 
+_NO_NAMES = _Names(pd.Series(dtype="str"), np.zeros(1, dtype=np.int64))
+
+
+class _SharedNames:
+    """The ids of all documents, and the last one, for all connections of this process to a database."""
+
+    def __init__(self) -> None:
+        self.known: tuple[object, _Names] = (None, _NO_NAMES)
+        self.lock = Lock()
+
+
+@lru_cache(maxsize=8)
+def _shared_names(file: object) -> _SharedNames:
+    return _SharedNames()
+
+
 def _topics(connection: Connection) -> _Names:
     return _names(connection, {"key": "topic", "name": "query_id"}, "FROM topics ORDER BY topic")
 
@@ -114,14 +152,24 @@ def _topics(connection: Connection) -> _Names:
 def _documents(connection: Connection, keys: Keys) -> _Names:
     """Return at least the documents with these keys, by id."""
     columns = {"key": "doc", "name": "doc_id"}
-    if len(keys) * FEW < connection.count("SELECT coalesce(max(doc), 0) FROM documents"):
-        some = "FROM documents WHERE doc IN (SELECT value FROM json_each(?)) ORDER BY doc_id"
-        return _names(connection, columns, some, (json_text(keys.tolist()),))
-    return _names(connection, columns, "FROM documents ORDER BY doc_id")  # the index, without reading texts
+    with connection.snapshot():
+        # No document is ever removed or renamed, so all are known while the last one is the same.
+        last = connection.execute("SELECT doc, doc_id FROM documents ORDER BY doc DESC LIMIT 1").fetchone()
+        shared = _SharedNames() if connection.writing else _shared_names(connection.file)
+        known, names = shared.known
+        if last is None or last == known:
+            return names if last else _NO_NAMES
+        if len(keys) * FEW < last[0]:
+            some = "FROM documents WHERE doc IN (SELECT value FROM json_each(?)) ORDER BY doc_id"
+            return _names(connection, columns, some, (json_text(keys.tolist()),))
+        with shared.lock:
+            if shared.known[0] != last:  # by the index, without reading texts
+                shared.known = last, _names(connection, columns, "FROM documents ORDER BY doc_id")
+            return shared.known[1]
 
 
 def _names(connection: Connection, columns: Mapping[str, str], rows: str, parameters: Parameters = ()) -> _Names:
     known = read(connection, columns, {}, rows, parameters)
-    place = np.zeros(int(known["key"].max()) + 1 if len(known) else 1, dtype=np.int64)
+    place = np.zeros(int(known["key"].max()) + 1 if len(known) else 1, dtype=np.int32)
     place[known["key"].to_numpy(dtype=np.int64)] = np.arange(len(known))
     return _Names(known["name"].astype("str"), place)

@@ -179,11 +179,16 @@ class Connection:
         """Number of changes that were undone: part of the key of what is cached."""
         self.writing: bool = False
         """Whether a transaction is open, so that data read now may be rolled back."""
+        self.file: object = object()
+        """Identifies the file, also if another one takes its path; each database in memory is one of its own."""
         outer = None if str(path) == ":memory:" else layout.outer_campaign(Path(path).parent)
         place = path if outer is None else Path(path).resolve()
         try:
             connection = sqlite3.connect(str(place), timeout=BUSY_SECONDS, isolation_level=None, uri=outer is not None)
             self.db: Database = Database(connection)
+            if str(path) != ":memory:":
+                found = Path(path).stat()
+                self.file = (str(Path(path).resolve()), found.st_dev, found.st_ino)
             schema_version.require_openable(self.db, path)  # before anything is written, be it the journal mode
             self.db.execute("PRAGMA journal_mode = WAL")
             self.db.execute("PRAGMA synchronous = FULL")

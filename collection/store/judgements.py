@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import pandas as pd
 from collection.core import clock
 from collection.core.questions import parse_answers
 from collection.core.records import Answer, CountsAs, Judgement
-from collection.store import columns as columns_of
+from collection.store import columns as columns_of, log_arrays
 from collection.store.connection import (
     POOL_IF_TEXTS_MISSING,
     Repository,
@@ -24,17 +24,21 @@ from collection.store.connection import (
     topic_condition,
     writes,
 )
+from collection.store.log_arrays import LogColumns, is_value, to_numpy
 
-_SQL = {
-    "current": "id",
-    "query_id": "topic",
-    "doc_id": "doc",
-    "revises": "(SELECT uuid FROM judgements AS r WHERE r.id = j.revises)",
-}
-"""SQL of columns of the log that differ from their name: the keys of topics and documents, and uuids."""
+_SOURCES = {"query_id": "topic", "doc_id": "doc"}
+"""Columns of the log in place of those of a frame with another name."""
 
-_LONG = ("seconds", "probability", "away", "note", "passages", "answers")
-"""Columns with fractions or texts of any length; see :func:`collection.store.columns.read`."""
+
+def _sources(names: Sequence[str]) -> list[str]:
+    return [_SOURCES.get(name, name) for name in names]
+
+
+def _parse_each(texts: pd.Series[str], parse: Callable[[str | None], object]) -> pd.Series[Any]:
+    """Parse the JSON in a column, equal texts once; None stands for a missing one."""
+    codes, distinct = pd.factorize(texts)
+    values = np.fromiter((*map(parse, distinct), parse(None)), dtype=object)
+    return pd.Series(values[codes], index=texts.index)
 
 
 LogPlaces = npt.NDArray[np.int64]
@@ -201,8 +205,9 @@ class JudgementTables(Repository):
             among them by default, tells whether an entry is current.
         several
             If True, only pairs with several current judgements, an adjudication, or a place in the qualification set.
+            Not with a filter or `last`.
         flagged
-            If True, only flagged judgements.
+            If True, only flagged judgements. Not with a filter or `last`.
         """
         tests = [
             ("annotator = ?", annotator),
@@ -210,54 +215,60 @@ class JudgementTables(Repository):
             ("doc = (SELECT doc FROM documents WHERE doc_id = ?)", doc_id),
         ]
         used = [(test, value) for test, value in tests if value is not None]
+        if not used and last is None:
+            return self._read_whole(columns, current=current, several=several, flagged=flagged)
         conditions, values = [test for test, _ in used], list[object](value for _, value in used)
-        if several:
-            conditions.append(
-                "(topic, doc) IN (SELECT topic, doc FROM current_judgements GROUP BY topic, doc "
-                "HAVING count(*) > 1 OR max(counts_as = 'adjudication') UNION SELECT topic, doc FROM qualification_set)"
-            )
-        if flagged:
-            conditions.append(f"{'judgement' if current else 'id'} IN (SELECT id FROM judgements WHERE flagged)")
         where = "WHERE " + " AND ".join(conditions) if conditions else ""
-        # Of a part of the log, the current entries are looked up; of all, it is faster to read the others as well.
-        part = bool(conditions) or last is not None
-        if current and part:
+        if current:
             # A join with the view on the topic would read the whole view for each judgement.
             where = f"WHERE id IN (SELECT judgement FROM current_judgements {where})"
         with self.connection.snapshot():
-            if part:  # found once, though the columns are read by several statements
-                ids = f"SELECT id FROM judgements {where} ORDER BY id DESC LIMIT ?"
-                values = [json_text(self.connection.column(ids, [*values, -1 if last is None else last]))]
-                where = "WHERE id IN (SELECT value FROM json_each(?))"
-            rows = f"FROM judgements AS j {where} ORDER BY id"
-            if part or not current:
-                return self._read(columns, rows, values)
-            frame = self._read([*columns, "current"], rows, values)
-        return frame.loc[frame["current"], list(columns)].reset_index(drop=True)
+            ids = f"SELECT id FROM judgements {where} ORDER BY id DESC LIMIT ?"
+            return self._read_entries(self.connection.column(ids, [*values, -1 if last is None else last]), columns)
 
-    def _read(self, columns: Sequence[str], rows: str, values: Sequence[object]) -> pd.DataFrame:
-        """Return columns of the log."""
-        sql = {name: _SQL.get(name, name) for name in columns}
-        long = {name: text for name, text in sql.items() if name in _LONG}
-        short = {name: text for name, text in sql.items() if name not in _LONG}
-        frame = columns_of.read(self.connection, short, long, rows, values)
+    def _read_whole(self, columns: Sequence[str], *, current: bool, several: bool, flagged: bool) -> pd.DataFrame:
+        """Return :meth:`table` without a filter on ids or on the number of rows."""
+        names = _sources(columns)
+        with self.connection.snapshot():
+            arrays = log_arrays.shared(self.connection)
+            log = arrays.read(self.connection, ["flagged"] if flagged else [])
+            rows = to_numpy(log["current"]) if current else np.ones(len(log["id"]), dtype=np.bool_)
+            if several:
+                shared = to_numpy(log["shared"])
+                qualification = self.connection.column("SELECT topic << 32 | doc FROM qualification_set ORDER BY 1")
+                if qualification:
+                    pairs = to_numpy(log["topic"]) << 32 | to_numpy(log["doc"])
+                    shared = shared | np.isin(pairs, qualification)
+                rows = rows & shared
+            if flagged:
+                rows = rows & to_numpy(log["flagged"]).astype(np.bool_)
+            if rows.sum() * columns_of.FEW < len(rows):
+                return self._read_entries(to_numpy(log["id"])[rows].tolist(), columns)
+            log = arrays.read(self.connection, log_arrays.KEPT.intersection(names))
+            log |= log_arrays.read(self.connection, [n for n in names if n not in log], "FROM judgements ORDER BY id")
+            return self._frame(log_arrays.select(log, names, rows), columns)
+
+    def _read_entries(self, ids: Iterable[int], columns: Sequence[str]) -> pd.DataFrame:
+        rows = "FROM judgements WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
+        return self._frame(log_arrays.read(self.connection, _sources(columns), rows, [json_text(ids)]), columns)
+
+    def _frame(self, log: LogColumns, columns: Sequence[str]) -> pd.DataFrame:
+        """Return columns of :meth:`table` from those of the log that they need."""
+        frame = _frame({name: log[_SOURCES.get(name, name)] for name in columns})
         types = {"relevance": "Int64", "pool_rank": "Int64", "model_round": "Int64", "flagged": "bool"}
         frame = frame.astype({n: t for n, t in types.items() if n in columns})
-        if "current" in columns:
-            rows = "FROM current_judgements ORDER BY topic, doc"
-            current = columns_of.read(self.connection, {"id": "judgement"}, {}, rows)
-            frame["current"] = frame["current"].isin(current["id"])
         for name, find in (("query_id", columns_of.query_ids), ("doc_id", columns_of.doc_ids)):
             if name in columns:
                 frame[name] = find(self.connection, frame[name])
+        if "revises" in columns:
+            uuids = "SELECT id, uuid FROM judgements WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
+            revised = log["revises"].unique().drop_null().to_pylist()
+            frame["revises"] = frame["revises"].map(self.connection.mapping(uuids, (json_text(revised),))).astype("str")
         if "passages" in columns:
-            # The null of a text column with some values is a float.
-            marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
-            frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
+            frame["passages"] = _parse_each(frame["passages"], lambda text: tuple(map(tuple, json.loads(text or "[]"))))
         if "answers" in columns:
-            answers = [parse_answers(written) for written in frame["answers"]]
-            frame["answers"] = pd.Series(answers, index=frame.index, dtype=object)
-        return frame[list(columns)]
+            frame["answers"] = _parse_each(frame["answers"], parse_answers)
+        return frame
 
     def given_answers(self, question: str) -> list[Answer]:
         """Return the different answers to a question in the whole log, sorted by the JSON of the judgements."""
@@ -464,10 +475,14 @@ class JudgementTables(Repository):
             (json.dumps({query_id: sorted(numbers) for query_id, numbers in conditions.items()}),),
         )
 
-    def topic_versions(self) -> dict[str, tuple[int, int, int, float]]:
-        """Return what changes whenever a topic's log, pool or skips do, for each topic, in their order."""
+    def topic_versions(self) -> dict[str, tuple[int, int, int, float, str | None]]:
+        """Return what changes whenever a topic's log, pool or skips do, for each topic, in their order.
+
+        The last is the uuid of its last entry: a restored copy of the campaign gives other entries the same numbers.
+        """
         rows = self.connection.execute(
-            "SELECT query_id, logged, pool, count(doc), coalesce(max(skipped_at), 0) FROM topics AS t "
+            "SELECT query_id, logged, pool, count(doc), coalesce(max(skipped_at), 0), "
+            "(SELECT uuid FROM judgements AS j WHERE j.topic = t.topic ORDER BY id DESC LIMIT 1) FROM topics AS t "
             "JOIN topic_counts USING (topic) LEFT JOIN skips USING (topic) GROUP BY t.topic ORDER BY t.topic"
         )
         return {query_id: tuple(numbers) for query_id, *numbers in rows}
@@ -483,23 +498,33 @@ class JudgementTables(Repository):
         changes what was drawn; second opinions have a selection of their own only where no other judgement was made.
         Sorted by these first judgements.
         """
-        where, values = topic_condition(query_ids)
-        rows = f"FROM judgements WHERE counts_as <> 'surplus' AND {where} ORDER BY id"
         pair = ("topic", "doc", "annotator", "counts_as", "kind", "relevance")
-        short = {name: name for name in (*pair, "strategy", "model_round", "conditions")}
-        short |= {"imported": "source = 'imported'"}
+        choice = ("strategy", "model_round", "probability", "conditions")
         with self.connection.snapshot():
-            log = columns_of.read(self.connection, short, {"probability": "probability"}, rows, values)
+            log = self._log_of(query_ids, [*pair, *choice, "source"])
             last, first = _current_entries(log)
-            current = log.loc[last, list(pair)]
-            log["while_undone"] = _find_while_undone(log)
-            selection = log.loc[
-                first, ["strategy", "model_round", "probability", "conditions", "imported", "while_undone"]
-            ]
-            current = pd.concat([current.reset_index(drop=True), selection.reset_index(drop=True)], axis=1)
-            current = self._restore_draws(current.iloc[first.argsort(kind="stable")].reset_index(drop=True), query_ids)
+            order = first.argsort(kind="stable")
+            last, first = last[order], first[order]
+            frames = [_frame({n: log[n].take(p) for n in names}) for names, p in ((pair, last), (choice, first))]
+            current = pd.concat(frames, axis=1)
+            current["imported"] = is_value(log["source"], "imported")[first].astype(np.int64)
+            current["while_undone"] = _find_while_undone(log)[first]
+            current = self._restore_draws(current, query_ids)
             ids = {"query_id": columns_of.query_ids(self.connection, current["topic"]), "row": current["doc"] - 1}
         return pd.concat([pd.DataFrame(ids), current.drop(columns=["topic", "doc"])], axis=1)
+
+    def _log_of(self, query_ids: str | Collection[str] | None, names: Sequence[str]) -> LogColumns:
+        """Return columns of the log of a topic, of several, or of all topics, without surplus judgements."""
+        where, values = topic_condition(query_ids)
+        if isinstance(query_ids, str):
+            own = f"FROM judgements WHERE counts_as <> 'surplus' AND {where} ORDER BY id"
+            return log_arrays.read(self.connection, names, own, values)
+        log = log_arrays.shared(self.connection).read(self.connection, names)
+        rows = ~is_value(log["counts_as"], "surplus")
+        if query_ids is not None:
+            topics = self.connection.column(f"SELECT topic FROM topics WHERE {where} ORDER BY topic", values)
+            rows &= np.isin(to_numpy(log["topic"]), topics)
+        return log_arrays.select(log, names, rows)
 
     def _restore_draws(self, judgements: pd.DataFrame, query_ids: str | Collection[str] | None) -> pd.DataFrame:
         """Mark judged documents of these topics that were drawn at random for somebody who skipped them as drawn."""
@@ -596,18 +621,26 @@ class JudgementTables(Repository):
         )
 
 
-def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
+def _frame(log: LogColumns) -> pd.DataFrame:
+    """Return columns of the log as a frame, texts as such."""
+    import pyarrow as pa
+
+    names = {n: v.cast(pa.large_string()) for n, v in log.items() if isinstance(v, pa.DictionaryArray)}
+    return pa.table(log | names).to_pandas()
+
+
+def _find_while_undone(log: LogColumns) -> npt.NDArray[np.bool_]:
     """Find the entries whose document was selected or judged while another one had lost its only judgement by an undo.
 
     A round has read as many entries of its topic as its number says. `log` is as in :func:`_current_entries`.
     """
-    affected = np.zeros(len(log), dtype=np.bool_)
-    undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
+    undone = is_value(log["kind"], "undone")
+    affected = np.zeros(len(undone), dtype=np.bool_)
     if not undone.any():
         return affected
-    deciders = (log["annotator"] + " " + log["counts_as"]).to_numpy(dtype=object)
-    rounds = pd.to_numeric(log["model_round"]).to_numpy(dtype=np.float64, na_value=np.nan)
-    topics, docs = (log[name].to_numpy(dtype=np.int64) for name in ("topic", "doc"))
+    deciders = log_arrays.number(to_numpy(log["annotator"]), to_numpy(log["counts_as"]))
+    rounds = to_numpy(log["model_round"]).astype(np.float64)
+    topics, docs = to_numpy(log["topic"]), to_numpy(log["doc"])
     for topic in np.unique(topics[undone]):
         places = np.flatnonzero(topics == topic)
         at, read = np.arange(len(places)), rounds[places]
@@ -618,17 +651,15 @@ def _find_while_undone(log: pd.DataFrame) -> npt.NDArray[np.bool_]:
     return affected
 
 
-def _find_gaps(
-    places: LogPlaces, deciders: npt.NDArray[np.object_], undone: npt.NDArray[np.bool_]
-) -> Iterator[tuple[int, int]]:
+def _find_gaps(places: LogPlaces, deciders: LogPlaces, undone: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     """Yield from which entry to which one a document had no judgement; `places` are its entries in its topic's log.
 
     `deciders` tells whose judgement each entry of the topic is, `undone` whether it takes that back.
     """
-    standing: set[str] = set()
+    standing: set[int] = set()
     start: int | None = None
     for place in places.tolist():
-        (standing.discard if undone[place] else standing.add)(deciders[place])
+        (standing.discard if undone[place] else standing.add)(int(deciders[place]))
         if standing and start is not None:
             yield start, place
         start = None if standing else place if start is None else start
@@ -636,7 +667,7 @@ def _find_gaps(
         yield start, len(deciders)
 
 
-def _current_entries(log: pd.DataFrame) -> tuple[LogPlaces, LogPlaces]:
+def _current_entries(log: LogColumns) -> tuple[LogPlaces, LogPlaces]:
     """Find the current judgement of each annotator and pair, and the first entry of its document.
 
     Parameters
@@ -650,22 +681,18 @@ def _current_entries(log: pd.DataFrame) -> tuple[LogPlaces, LogPlaces]:
         Positions in the log, in the order of `last`. The first entry of a document is a judgement that is no second
         opinion, if there is one, or else its first second opinion or, of an adjudication, its last change.
     """
-    places = np.arange(len(log))
-    deciders, _ = pd.factorize(log["annotator"] + " " + log["counts_as"])
-    pair = log["topic"].to_numpy(dtype=np.int64) << 32 | log["doc"].to_numpy(dtype=np.int64)
-    keys, _ = pd.factorize(pair)
-    keys, _ = pd.factorize(keys * max(1, deciders.max(initial=0) + 1) + deciders)
-    undone = (log["kind"] == "undone").to_numpy(dtype=np.bool_)
+    documents = log_arrays.number(to_numpy(log["topic"]), to_numpy(log["doc"]))
+    places = np.arange(len(documents))
+    keys = log_arrays.number(documents, to_numpy(log["annotator"]), to_numpy(log["counts_as"]))
+    undone = is_value(log["kind"], "undone")
     end = np.full(keys.max(initial=-1) + 1, -1)
     end[keys[undone]] = places[undone]  # of equal keys, the last one stands
     since = places[places > end[keys]]
     last = np.full(len(end), -1)
     last[keys[since]] = since
     last = np.sort(last[last >= 0])
-    documents, _ = pd.factorize(pair)
     first = np.full(documents.max(initial=-1) + 1, -1)
-    adjudicated = (log["counts_as"] == "adjudication").to_numpy(dtype=np.bool_)
-    second = (log["strategy"] == "overlap").to_numpy(dtype=np.bool_)
+    adjudicated, second = is_value(log["counts_as"], "adjudication"), is_value(log["strategy"], "overlap")
     for some in (last, places[second & ~adjudicated][::-1], places[~second & ~adjudicated][::-1]):
         first[documents[some]] = some  # of equal keys, the last one stands: the earliest judgement
     return last, first[documents[last]]

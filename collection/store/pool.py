@@ -6,7 +6,9 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from collection.core import clock
 from collection.core.records import QRELS_ANNOTATOR
@@ -144,17 +146,16 @@ class PoolTables(Repository):
             left_out[["query_id", "doc_id", *optional]].itertuples(index=False, name=None),
         )
 
-    def rows_by_topic(self, query_ids: Collection[str]) -> dict[str, list[int]]:
+    def rows_by_topic(self, query_ids: Collection[str]) -> dict[str, NDArray[np.int64]]:
         """Return :meth:`rows` of these topics; those without a pool are missing."""
         where, values = topic_condition(query_ids)
-        rows: dict[str, list[int]] = {}
-        for query_id, row in self.connection.execute(
-            f"SELECT query_id, doc - 1 FROM pool JOIN topics USING (topic) WHERE {where} "
-            "ORDER BY topic, pool_round, position",
-            values,
-        ):
-            rows.setdefault(query_id, []).append(row)
-        return rows
+        rows = f"FROM pool WHERE {where} ORDER BY topic, pool_round, position"
+        with self.connection.snapshot():
+            pool = columns.read(self.connection, {"topic": "topic", "row": "doc - 1"}, {}, rows, values)
+            names = self.connection.mapping("SELECT topic, query_id FROM topics ORDER BY topic")
+        keys, starts = np.unique(pool["topic"].to_numpy(dtype=np.int64), return_index=True)
+        parts = np.split(pool["row"].to_numpy(dtype=np.int64), starts[1:])
+        return {names[key]: part for key, part in zip(keys.tolist(), parts, strict=True)} if len(keys) else {}
 
     def rows(self, query_id: str) -> list[int]:
         """Return the matrix rows of a topic's pool, in pool order."""

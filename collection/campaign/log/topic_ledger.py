@@ -169,10 +169,9 @@ def build_topic_ledger(
         urn=urn,
         unreachable=unreachable,
     )
-    by_loop = {*LOOP_STRATEGIES, *pooling.strategies(adaptive=True)}
     return TopicLedger(
         ledger,
-        np.fromiter((strategy in by_loop for strategy in strategies), np.bool_, len(strategies)),
+        once["strategy"].isin([*LOOP_STRATEGIES, *pooling.strategies(adaptive=True)]).to_numpy(dtype=np.bool_),
         np.where(
             once["while_undone"].to_numpy(dtype=np.bool_) & ~np.isnan(conditions),
             WHILE_UNDONE,

@@ -34,7 +34,7 @@ def _select_rows(rankable: NDArray[np.bool_], limits: Sequence[ArrayLike]) -> ND
 
 
 def _recall_scope(
-    pool: Sequence[int], mode: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_]
+    pool: Sequence[int] | NDArray[np.int64], mode: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return the documents that a topic's recall refers to; see :meth:`.LoopScope.recall_scope`."""
     scope = np.zeros(len(judgeable), dtype=np.bool_)
@@ -138,7 +138,7 @@ class LoopScope:
         versions, state = self.store.judgements.topic_versions(), self.store.judgements.versions()[0]
         same = (level, state, self.store.corpus.document_rows())
         keys = {query_id: (same, modes[query_id], versions[query_id]) for query_id in query_ids}
-        return self.store.cached_each("topic ledger", keys, partial(self._read_ledgers, modes, level))
+        return self.store.cached_each("topic ledger", keys, partial(self._read_ledgers, modes, level), shared=True)
 
     def ledgers(self, query_ids: Collection[str]) -> dict[str, Ledger]:
         """Return the judgements of these topics in order, for :mod:`collection.stopping`."""

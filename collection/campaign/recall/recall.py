@@ -210,7 +210,7 @@ class RecallEstimates:
             for query_id in looping
             if query_id not in others and versions[query_id][0]
         }
-        reached = self.store.cached_each("ready", keys, self.progress.loop_scope.assess)
+        reached = self.store.cached_each("ready", keys, self.progress.loop_scope.assess, shared=True)
         return {query_id: (one.judged, one.size) for query_id, one in reached.items() if one.may_stop}
 
 

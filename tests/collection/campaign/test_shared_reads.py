@@ -1,0 +1,137 @@
+"""What the connections of a process keep of a campaign equals what a process finds that has read nothing yet."""
+
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pandas as pd
+import pytest
+
+from collection import store
+from collection.campaign import Campaign
+from collection.campaign.operations import backup_archive
+from collection.core.errors import CleverdonError
+from collection.store import columns, log_arrays
+from tests.helpers import cases, fill
+
+DOCS = [f"d{number}" for number in range(8)]
+PEOPLE = ("ann", "ben", "cat")
+
+READS: dict[str, Callable[[Campaign], object]] = {
+    "log": lambda c: c.store.judgements.table(current=False),
+    "current judgements": lambda c: c.store.judgements.table(),
+    "pairs of several": lambda c: c.store.judgements.table(several=True),
+    "flagged": lambda c: c.log.flagged(),
+    "adjudications": lambda c: c.log.adjudications(),
+    "first judgements": lambda c: c.store.judgements.current_judgements(),
+    "first judgements of topics": lambda c: c.store.judgements.current_judgements(["2"]),
+    "pool": lambda c: c.store.pool.pairs(),
+    "qrels": lambda c: c.results.qrels.with_sources().grades,
+    "progress": lambda c: c.progress.topics(),
+    "status": lambda c: c.results.overview.status(),
+    "recall": lambda c: c.recall.table(),
+    "ready": lambda c: c.recall.ready_topics(),
+    "agreement": lambda c: c.results.agreement.report(resamples=0).values,
+    "annotators": lambda c: c.results.agreement.annotator_statistics(),
+    "queue": lambda c: c.judging.adjudication.queue(ended=True),
+}
+
+
+@contextmanager
+def in_another_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Inside, connections share what a process shares that has read nothing yet."""
+    with monkeypatch.context() as patch:
+        for module, name in ((log_arrays, "_shared"), (columns, "_shared_names"), (store, "_shared_cache")):
+            patch.setattr(module, name, lru_cache(getattr(module, name).__wrapped__))
+        yield
+
+
+def build(folder: Path) -> Campaign:
+    campaign = Campaign.create(folder / "campaign")
+    fill(campaign, ["1", "2"], DOCS)
+    for name in PEOPLE:
+        campaign.people.accounts.add(name, "manager")
+    campaign.settings.set_loop(mode="pool-then-loop")
+    campaign.people.assignments.update(annotators=2)
+    return campaign
+
+
+def decide(campaign: Campaign, rng: random.Random) -> None:
+    """A judgement, a revision of one, an undo, or an adjudication; refused where there is nothing to change."""
+    choice = rng.random()
+    adjudicate, undo = choice < 0.2, 0.2 < choice < 0.4
+    grade = None if undo or choice > 0.9 else rng.randrange(3)
+    reason = None if undo or grade is not None else "topic is unclear"
+    campaign.judging.judge(
+        rng.choice(PEOPLE), rng.choice("12"), rng.choice(DOCS), grade, cannot_judge=reason, undo=undo,
+        adjudicate=adjudicate, flagged=rng.random() < 0.2, note=rng.choice([None, "why"]),
+    )  # fmt: skip
+
+
+def import_grades(campaign: Campaign, rng: random.Random) -> None:
+    """Qrels, of which one names a new document."""
+    file = campaign.directory.parent / f"q{uuid4()}.qrels"
+    new = [rng.choice(DOCS), f"e{rng.randrange(100)}"]
+    file.write_text("".join(f"{rng.choice('12')} 0 {doc_id} {rng.randrange(3)}\n" for doc_id in new))
+    campaign.imports.import_files(qrels=file)
+
+
+def roll_back(campaign: Campaign, rng: random.Random) -> None:
+    with campaign.transaction():
+        for change in (decide, import_grades):
+            change(campaign, rng)
+            READS[rng.choice(list(READS))](campaign)
+        raise CleverdonError("undone")
+
+
+def compare(kept: Any, fresh: object) -> None:
+    if isinstance(fresh, pd.DataFrame):
+        pd.testing.assert_frame_equal(kept, fresh)
+    elif isinstance(fresh, tuple):
+        assert len(kept) == len(fresh)
+        for each, other in zip(kept, fresh, strict=True):
+            compare(each, other)
+    else:
+        assert kept == fresh
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(cases(2, 60)))
+def test_every_number_is_that_of_a_fresh_process(
+    seed: int, copy_of: Callable[..., Campaign], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, campaign = random.Random(seed), copy_of(build)
+    directory, backup = campaign.directory, tmp_path / "backup.zip"
+    for _ in range(12):
+        match rng.choice(["here", "here", "elsewhere", "import", "undone", "save", "restore"]):
+            case "restore" if backup.exists():
+                campaign.close()
+                shutil.rmtree(directory)
+                backup_archive.restore(backup, directory)
+                campaign = Campaign(directory)
+            case "save" | "restore":
+                backup.unlink(missing_ok=True)
+                backup_archive.write(directory, backup)
+            case where:
+                changes = {"import": import_grades, "undone": roll_back}
+                for _ in range(rng.randrange(1, 4)):
+                    try:
+                        if where == "elsewhere":
+                            with in_another_process(monkeypatch), Campaign(directory) as other:
+                                decide(other, rng)
+                        else:
+                            changes.get(where, decide)(campaign, rng)
+                    except CleverdonError:
+                        continue
+        for name in rng.sample(list(READS), 3):
+            with in_another_process(monkeypatch), Campaign(directory) as other:
+                fresh = READS[name](other)
+            compare(READS[name](campaign), fresh)
+            with Campaign(directory) as another:
+                compare(READS[name](another), fresh)
+    campaign.close()
