@@ -8,7 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import streamlit as st
@@ -29,6 +29,7 @@ from annotate.card.server.trainer import Trainer
 from annotate.server import backup_schedule, error_log, uploads
 from annotate.server.origins import Origins
 from collection.campaign import Campaign
+from collection.core.errors import CleverdonError
 
 SCRIPT = Path(__file__).with_name("app.py")
 
@@ -55,6 +56,7 @@ def create_app(
     async def lifespan(app: object) -> AsyncIterator[None]:
         error_log.take_over_streamlit()
         tasks = [asyncio.create_task(_free_uploads()), asyncio.create_task(backup_schedule.run(directory))]
+        tasks.append(asyncio.create_task(asyncio.to_thread(read_ahead, directory)))
         try:
             async with judging.lifespan(app):
                 yield
@@ -92,6 +94,13 @@ def draw_error(error: Exception) -> bool:
     """Log the exception of a page, and show its id in the place of Streamlit's traceback."""
     st.error(error_log.explain(error_log.record(error, "page")))
     return True
+
+
+def read_ahead(directory: Path) -> None:
+    """Read what pages share of the judgements, so that the first page of a large campaign takes no seconds."""
+    with suppress(CleverdonError), Campaign(directory) as campaign:
+        campaign.results.overview.next_step()
+        campaign.results.qrels.build()
 
 
 async def _free_uploads() -> None:

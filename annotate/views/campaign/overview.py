@@ -106,7 +106,7 @@ if decisions and decisions["annotators"]:
     with st.expander(f"Annotators ({len(decisions['annotators'])})"):
         columns = {"annotator": "Annotator", "topics": "Topics decided"}
         display.table(pd.DataFrame(decisions["annotators"]), columns, alt="Topics that each annotator decided")
-elif len(annotators := campaign.store.judgements.annotators()):
+elif len(annotators := pd.DataFrame(state["annotators"])):
     with st.expander(f"Annotators ({len(annotators)})"):
         display.table(
             annotators,

@@ -5,6 +5,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.export import collection_download, data_downloads, qrels_download
 from annotate.views.widgets import downloads, pickers, widgets
+from annotate.views.widgets.service_cache import cached
 from collection.adjudication import Adjudicated
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.core.errors import CleverdonError
@@ -60,7 +61,8 @@ labels = [words.apply(name) if name == "Topics" else name for name in names]
 tabs = dict(zip(names, st.tabs(labels, on_change="rerun", key="section"), strict=True))
 adjudicated: Adjudicated | None = None
 with tabs["Qrels"]:
-    annotators = campaign.store.judgements.annotators()["annotator"].tolist()
+    logged = campaign.store.judgements.last_entry()
+    annotators = cached(campaign.store.judgements.annotators, logged)()["annotator"].tolist()
     selected = pickers.pick_question()
     qrels = campaign.results.qrels.for_question(*selected)
     rule = pickers.pick_rule(annotators, key="rule")

@@ -10,7 +10,7 @@ from annotate.views.results import agreement_tables
 from annotate.views.widgets import pairs_table, pickers, widgets
 from annotate.views.widgets.service_cache import cached
 from collection import annotator_agreement
-from collection.annotator_agreement import COEFFICIENTS, Labels
+from collection.annotator_agreement import COEFFICIENTS
 from collection.core.review import STAGES
 
 COEFFICIENTS_OF = {
@@ -43,12 +43,7 @@ if question is not None and question.question.kind == "tags" and selected_questi
     st.stop()
 
 
-def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
-    """The grades of the chosen annotators on the campaign's scale."""
-    selected = annotator_agreement.select_labels(frame, without=without)
-    return Labels.of(selected, study.scale)
-
-
+matrix = cached(study.matrix, key, "Comparing", 8)
 frame, review = cached(study.labels, key, "Comparing", 8)(), campaign.settings.review()
 stages: tuple[str, ...] = ()
 if review is not None and (compared := [stage for stage in review.stages if stage in set(frame["query_id"])]):
@@ -62,7 +57,7 @@ if review is not None and (compared := [stage for stage in review.stages if stag
     stages = (stage,)
     frame = annotator_agreement.select_labels(frame, topics=stages)
 everybody = sorted(frame["annotator"].unique())
-if not labels_of(frame).several.any():
+if not matrix(topics=stages, without=()).several.any():
     reason = words.apply(f"no two of the {len(everybody):,} annotators graded the same pair")
     if len(everybody) < 2:
         reason = f"nothing is {words.graded} yet"
@@ -99,7 +94,7 @@ with st.expander(words.apply("Settings: annotators, grades and intervals")):
         scales = {"graded": words.apply("All grades"), "binary": f"Binary ({words.relevant} from {lowest})"}
         scale = right.selectbox("Scale", scales, key="scale", format_func=scales.__getitem__)
 without = tuple(a for a in everybody if a not in chosen)
-labels = labels_of(frame, without)
+labels = matrix(topics=stages, without=without)
 if not labels.several.any():
     st.info(words.apply("No two of these annotators graded the same pair. Select other annotators."))
     st.stop()

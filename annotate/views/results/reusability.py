@@ -45,8 +45,8 @@ with st.expander(pickers.settings_label("measures, grades, groups of runs and to
         "Measures", standard, standard, accept_new_options=True, key=f"measures-{rel}", help=hint
     )
     with right:
-        annotators = campaign.store.judgements.annotators()["annotator"].tolist()
-        rule = pickers.pick_rule(annotators, key="rule")
+        annotators = cached(campaign.store.judgements.annotators, campaign.store.judgements.last_entry())()
+        rule = pickers.pick_rule(annotators["annotator"].tolist(), key="rule")
     known_depth = left.number_input("Pool depth (ranks)", 1, None, None, placeholder="Detected from the judgements")
     hint = "Runs of a group are left out together."
     how = right.selectbox("Groups of runs", list(GROUPS), format_func=GROUPS.__getitem__, help=hint)

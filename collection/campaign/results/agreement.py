@@ -110,6 +110,10 @@ class AgreementStudy:
         """
         return self._labels(self._answered(self._judgements()), topics, without)
 
+    def matrix(self, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> Labels:
+        """Return :meth:`labels` as a matrix of pairs and annotators on the scale; parameters as there."""
+        return Labels.of(self.labels(topics=topics, without=without), self.scale)
+
     def _judgements(self) -> pd.DataFrame:
         """Current judgements and adjudications, with the answers of a further question."""
         if self.judgements is not None:

@@ -116,7 +116,8 @@ class Overview:
         """
         progress = self.progress.topics()
         left, promise = self.progress.budget.left(), self.recall.across_topics.state().summary
-        annotators = self.store.judgements.annotators()
+        logged = self.store.judgements.last_entry()
+        annotators = self.store.cached("annotators", logged, self.store.judgements.annotators, shared=True)
         table = sort_naturally(progress)
         per_topic = table.astype(object).where(table.notna(), None).to_dict("records")
         sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()

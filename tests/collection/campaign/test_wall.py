@@ -179,6 +179,7 @@ READS: dict[str, Callable[[Campaign], Any]] = {
     "results.agreement.conclusions": lambda c: c.results.agreement.conclusions("AP"),
     "results.agreement.disagreements": lambda c: c.results.agreement.disagreements(),
     "results.agreement.labels": lambda c: c.results.agreement.labels(),
+    "results.agreement.matrix": lambda c: c.results.agreement.matrix(),
     "results.agreement.for_question": lambda c: c.results.agreement.for_question("credibility").report(resamples=50),
     "results.agreement.by_answer": lambda c: c.results.agreement.for_question("topic").by_answer(resamples=50),
     "results.agreement.count_answers": lambda c: c.results.agreement.for_question("topic").count_answers(),
@@ -551,6 +552,7 @@ def test_the_comparison_notices_labels_in_a_persons_slot(opened_copies: dict[str
     assert changed >= {
         "judging.adjudication.queue",
         "results.agreement.labels",
+        "results.agreement.matrix",
         "results.agreement.report",
         "results.agreement.annotator_statistics",
         "progress.budget.state",
