@@ -231,14 +231,14 @@ def _remarks(of: AnnotatorFacts, facts: pd.DataFrame, shared: pd.DataFrame) -> I
             f"Grade {of['row_grade']} was given {of['row']:,} times in a row: by chance, {often} annotators with "
             f"{of['said']:,} grades ({percent(of['row_share'])} of them {of['row_grade']}) would have such a streak."
         )
-    among = _compare_shared(by_others[[*PAIR, "annotator", "grade"]])
+    among = _compare_shared(by_others[[*PAIR, "annotator", "grade"]]) if len(own) >= FEW else own
     if min(len(own), len(among)) >= FEW and of["agreement"] <= _agreement(among) - LOW_AGREEMENT:
         yield (
             f"Observed agreement with the other annotators: {percent(of['agreement'])} on "
             f"{count(len(own), 'common pair')}; among the others: {percent(_agreement(among))}."
         )
     # Of two annotators alone, neither is the unusual one: `differences` names both.
-    if by_others.merge(own[PAIR])["annotator"].nunique() > 1 and _is_far(own):
+    if _is_far(own) and by_others.merge(own[PAIR])["annotator"].nunique() > 1:
         which = "higher" if of["higher"] > 0 else "lower"
         pairs = count(len(own), "common pair")
         yield f"Grades are {abs(of['higher']):.2f} {which} than the others' on average, on {pairs}."

@@ -99,12 +99,15 @@ def estimate_duration(seconds: ArrayLike, left: int) -> DurationEstimate | None:
 def find_sessions(entries: pd.DataFrame) -> list[JudgingSession]:
     """Split the entries of one annotator into sessions, oldest first; a pause of more than :data:`PAUSE` ends one."""
     entries = entries.sort_values("at", kind="stable")
-    started = entries["at"] - pd.to_timedelta(entries["seconds"].fillna(0), unit="s")
-    number = (entries["at"].diff().dt.total_seconds() > PAUSE).cumsum()
-    spans = entries.assign(started=started, current=entries.get("current", True)).groupby(number)
-    sessions = spans.agg(since=("started", "first"), until=("at", "last"), judgements=("current", "sum"),
-                      seconds=("seconds", "sum"), away=("away", "sum"))  # fmt: skip
-    return [JudgingSession(*row) for row in sessions.itertuples(index=False)]
+    if entries.empty:
+        return []
+    at, seconds = entries["at"], entries["seconds"].fillna(0)
+    starts = np.flatnonzero(np.append(True, (at.diff().dt.total_seconds() > PAUSE).to_numpy()[1:]))
+    since = at.iloc[starts] - pd.to_timedelta(seconds.iloc[starts], unit="s")
+    until = at.iloc[np.append(starts[1:], len(at)) - 1]
+    columns = (entries.get("current", pd.Series(True, at.index)).astype("int64"), seconds, entries["away"].fillna(0))
+    sums = (np.add.reduceat(column.to_numpy(), starts).tolist() for column in columns)
+    return [JudgingSession(*row) for row in zip(since, until, *sums, strict=True)]
 
 
 def seconds_since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
