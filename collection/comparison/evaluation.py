@@ -57,7 +57,7 @@ def describe_matches(name: str, aligned: Aligned, index: QrelsIndex) -> Iterator
         if both < FEW_TOPICS * possible:
             found = f"{both:,} of {count(possible, 'topic')} {plural(both, 'is', 'are')} in the qrels"
             yield ask_for_ids(name, found, aligned.ignored_topics, "qrels", aligned.missing_topics)
-    if alike := find_alike(aligned.unnamed, index.by_loose_key):
+    if alike := index.find_alike(aligned.unnamed):
         yield describe_alike(name, "document", alike, "qrels")
         return
     present = aligned.retrieved > 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,12 @@ from collection.core import arrow
 from collection.core.arrays import Bools, Floats, Integers, Ints
 from collection.core.errors import InputError
 from collection.core.frames import QRELS
-from collection.id_matches import loose_key
+from collection.id_matches import find_alike, loose_key
 from collection.measures.aligned import UNJUDGED, Grades, Sample, compact_grades, grade_levels
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,39 @@ class QrelsIndex:
         return np.bincount(self.pairs // max(1, len(self.documents)), minlength=len(self.topics)).astype(np.int64)
 
     @cached_property
-    def by_loose_key(self) -> dict[str, str]:
+    def _by_loose_key(self) -> dict[str, str]:
         """The documents by :func:`collection.id_matches.loose_key`, those that are written so last."""
         documents = self.documents.to_pylist()
         return dict(zip(map(loose_key, documents), documents, strict=True)) | {d: d for d in documents}
 
+    @cached_property
+    def _in_lower_case(self) -> pa.Array | None:
+        """The documents in lower case, or None if other differences do not count either in one of them."""
+        return _lower_printable(self.documents)
+
+    def find_alike(self, ids: Sequence[str]) -> list[tuple[str, str]]:
+        """Pairs of an id and the id of a document that differs only in writing; see :func:`.id_matches.find_alike`."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        # A dictionary of half a million ids takes a second.
+        own, known = _lower_printable(pa.array(ids, pa.large_string())), self._in_lower_case
+        if own is not None and known is not None and not pc.any(pc.is_in(own, known)).as_py():
+            return []
+        return find_alike(ids, self._by_loose_key)
+
     def places(self, topics: Iterable[str]) -> Ints:
         """The place of each topic, or -1."""
         return np.array([self._row.get(topic, -1) for topic in topics], dtype=np.int64)
+
+
+def _lower_printable(ids: pa.Array) -> pa.Array | None:
+    """Ids in lower case, which is their loose key if all are printable ASCII without blanks, or else None."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids = ids.cast(pa.large_string())
+    return pc.ascii_lower(ids) if pc.all(pc.match_substring_regex(ids, "^[!-~]*$")).as_py() is not False else None
 
 
 def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
