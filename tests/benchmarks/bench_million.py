@@ -14,7 +14,8 @@ drawn another one. Saves are those of bench_judging.py: 20 clients that judge tw
 shows the 95th percentile of 40 different queries, each run once.
 
 The plain insert and the import are rated by processor time, since they run in one thread each and the machine may be
-busy; of pages, the first figure is the processor time of the first visit. The last table has, for each size, the ratios
+busy; of pages, the figures are the processor time of two visits, after what the server reads ahead when it starts, and
+the memory of the process then. The last table has, for each size, the ratios
 to the plain insert and to TfidfVectorizer, and the time per document beside that of the smallest size.
 
     python tests/benchmarks/bench_million.py [--documents 10000,100000] [--directory DIR] [--steps import,search]
@@ -144,7 +145,7 @@ def import_runs(directory: Path) -> list[Line]:
         pooled = time.perf_counter() - start
         rng = random.Random(7)
         pairs = campaign.store.pool.annotators_wanted().sample(frac=1, random_state=7).head(count // 2)
-        nothing = (None, None, None, None, None, True, False, False)
+        nothing = (None, None, None, None, None, None, True, False, False)
         start = time.perf_counter()
         with campaign.transaction():
             for pair in pairs.itertuples(index=False):
@@ -330,7 +331,7 @@ def draw_pages(directory: Path) -> list[Line]:
     from streamlit.testing.v1 import AppTest
     from streamlit.util import calc_hash
 
-    from annotate.application import SCRIPT
+    from annotate.application import SCRIPT, read_ahead
     from annotate.auth.page_access import PAGES
     from annotate.auth.session import DIRECTORY_VARIABLE
     from annotate.auth.tokens import Tokens
@@ -340,19 +341,21 @@ def draw_pages(directory: Path) -> list[Line]:
         secret = campaign.people.accounts.open_session("boss")
     os.environ[DIRECTORY_VARIABLE] = str(directory / "campaign")
     Tokens.read_cookie = lambda self, value: secret  # type: ignore[method-assign]
-    lines, first = [], 0.0
+    start = time.process_time()
+    read_ahead(directory / "campaign")
+    lines = [("reading ahead at the start", f"{took(time.process_time() - start)} of processor")]
     for page in [PAGES[-1], *PAGES]:
-        times, processor = [], time.process_time()
+        times = []
         for _ in range(2):
             app = AppTest.from_file(str(SCRIPT), default_timeout=600)
             app._page_hash = calc_hash(page.url_path)
-            start = time.perf_counter()
+            start = time.process_time()
             app.run()
-            times.append(time.perf_counter() - start)
-            first = first if len(times) > 1 else time.process_time() - processor
+            times.append(time.process_time() - start)
             assert not app.exception, app.exception
-        lines.append((f"page {page.title}", f"{took(first)} of processor, {took(times[0])}, again {took(times[1])}"))
-    return lines[1:]
+        memory = f"{held(os.getpid()) / 1e6:,.0f} MB"
+        lines.append((f"page {page.title}", f"{took(times[0])} of processor, again {took(times[1])}, {memory}"))
+    return lines
 
 
 STEPS: dict[str, Callable[[Path], list[Line]]] = {
