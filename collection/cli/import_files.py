@@ -125,7 +125,8 @@ def import_(
 ) -> None:
     """Import documents, topics, runs, qrels and other files.
 
-    All files are imported, or none of them if one has an error. Compressed files (gzip, bzip2, xz) are read directly.
+    All files are imported, or none of them if one has an error. Compressed files (gzip, bzip2, xz, Zstandard, LZ4) are
+    read directly.
 
     For example:
       cleverdon import DIR --documents docs.jsonl --topics topics.tsv --run runs/

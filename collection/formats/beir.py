@@ -15,13 +15,13 @@ from collection.core.errors import FormatError, InputError, as_path
 from collection.core.frames import QRELS, TOPICS
 from collection.core.records import Document
 from collection.core.topic_fields import to_topics
-from collection.formats import datasets, document_folder, documents, images, source
+from collection.formats import compression, datasets, document_folder, documents, images, source
 from collection.formats.source import FilePath
 from collection.formats.topics import WITH_MEANING
 from collection.formats.write import format_number, json_line, replacing
 
 WANTED = "a directory with corpus.jsonl, queries.jsonl and qrels/, or with Parquet files in corpus/, queries/, qrels/"
-ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
+ENDINGS = (".jsonl", *(f".jsonl{each}" for each in compression.ENDINGS), ".parquet")
 
 
 class CollectionParts(NamedTuple):
@@ -35,9 +35,9 @@ class CollectionParts(NamedTuple):
 def find_collection(path: Path | str) -> CollectionParts:
     """The parts of a directory in BEIR's layout, or of a dataset of ir_datasets.
 
-    The directory has ``corpus`` and ``queries`` as ``.jsonl``, ``.jsonl.gz`` or ``.parquet``, each as one file of this
-    name or as a folder of files (as on the Hugging Face Hub), and qrels in ``qrels/``. In a directory that ``cleverdon
-    export --collection`` wrote, the topics are those of ``topics.jsonl``.
+    The directory has ``corpus`` and ``queries`` as ``.jsonl`` (perhaps compressed) or ``.parquet``, each as one file of
+    this name or as a folder of files (as on the Hugging Face Hub), and qrels in ``qrels/``. In a directory that
+    ``cleverdon export --collection`` wrote, the topics are those of ``topics.jsonl``.
     """
     if source.is_dataset(path):
         datasets.require_parts(path)

@@ -10,7 +10,7 @@ import lzma
 import re
 import zlib
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from io import BufferedIOBase
@@ -26,7 +26,7 @@ LARGEST_RATIO = 200
 BROKEN = (EOFError, zlib.error, lzma.LZMAError, OSError)
 """Errors of a damaged compressed file, or a disk, in the middle of reading."""
 
-ENDINGS = (".gz", ".bz2", ".xz", ".lzma")
+ENDINGS = (".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4")
 """Endings of compressed files, which are known by their content."""
 
 PIECE = 1 << 17
@@ -37,10 +37,13 @@ SAMPLE = 1024
 
 _BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
 _XZ = re.compile(rb"\xfd7zXZ\x00|\x5d\x00\x00[\x00-\xff]{2}(?:\xff{8}|[\x00-\xff]{5}\x00{3})")
+_BY_ARROW = (
+    ("zstd", re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")),
+    ("lz4", re.compile(rb"\x04\x22\x4d\x18")),
+)
+"""Compression that arrow unpacks, with the first bytes; pzstd begins with a frame to skip."""
 
 _ARCHIVES = (
-    (rb"\x28\xb5\x2f\xfd", "a Zstandard file", "zstd -d"),
-    (rb"\x04\x22\x4d\x18", "an LZ4 file", "lz4 -d"),
     (rb"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "7z x"),
     (rb"Rar!\x1a\x07", "a RAR archive", "unrar x"),
     (rb"\x1f\x9d", "a file of compress (.Z)", "uncompress"),
@@ -51,7 +54,7 @@ _ARCHIVES = (
 
 _OTHERS = (
     (
-        rb"\x1f\x8b|BZh[1-9]1AY&SY|\xfd7zXZ\x00",
+        rb"\x1f\x8b|BZh[1-9]1AY&SY|\xfd7zXZ\x00|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18",
         "a compressed file inside a compressed file",
         "unpack it, and name the file inside",
     ),
@@ -97,25 +100,33 @@ _MARKS = (
 """Byte order marks and their encodings; that of UTF-32 begins like that of UTF-16."""
 
 
+class _Compressed(Protocol):
+    def read1(self, size: int, /) -> bytes: ...
+
+
 class TooLargeError(OSError):
     """A compressed file expands to more than is read."""
 
 
 def unpack(raw: BufferedIOBase) -> io.BufferedReader:
-    """The content of a gzip, bzip2 or xz file, else the file as it is; closing it closes the file.
+    """The content of a gzip, bzip2, xz, Zstandard or LZ4 file, else the file as it is; closing it closes the file.
 
     Reading raises one of :data:`BROKEN`, and :class:`TooLargeError` for a file that expands to more than
     :data:`EXPANDED` bytes and more than :data:`LARGEST_RATIO` times its size.
     """
     magic = raw.read(13)
     raw.seek(0)
-    content: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile
+    content: _Compressed
     if magic.startswith(b"\x1f\x8b"):
         content = gzip.GzipFile(fileobj=raw, mode="rb")
     elif _BZIP2.match(magic):
         content = bz2.BZ2File(raw)
     elif _XZ.match(magic):
         content = lzma.LZMAFile(cast(IO[bytes], raw))  # noqa: SIM115, closed with the file
+    elif name := next((name for name, first in _BY_ARROW if first.match(magic)), None):
+        import pyarrow as pa  # only where it is needed, since it takes long to import
+
+        content = pa.CompressedInputStream(pa.PythonFile(raw, "r"), name)
     else:
         return cast(io.BufferedReader, raw)
     return io.BufferedReader(_Stream(_unpacked(raw, content), raw), PIECE)
@@ -200,7 +211,7 @@ class _Stream(io.RawIOBase):
         super().close()
 
 
-def _unpacked(raw: BufferedIOBase, content: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile) -> Iterator[bytes]:
+def _unpacked(raw: BufferedIOBase, content: _Compressed) -> Iterator[bytes]:
     """Unpacked bytes, up to the limits."""
     size = 0
     while data := content.read1(PIECE):

@@ -181,7 +181,7 @@ def _read_on(rows: Iterator[Any], stack: ExitStack) -> Iterator[Any]:
 
 
 def open_bytes(path: FilePath, wanted: str, *, is_text: bool = True) -> BufferedReader:
-    """Open a file for reading bytes, unpacked if its first bytes say gzip, bzip2 or xz.
+    """Open a file for reading bytes, unpacked if its first bytes say gzip, bzip2, xz, Zstandard or LZ4.
 
     If it `is_text`, UTF-16, UTF-32 and declared encodings become UTF-8. Files of another kind are refused.
     """
@@ -264,7 +264,7 @@ def without_compression(name: str) -> str:
 
 
 def stem(path: FilePath) -> str:
-    """The file's name without .gz (.bz2, .xz) and one common ending of run files; it must be UTF-8.
+    """The file's name without .gz (.zst, ...) and one common ending of run files; it must be UTF-8.
 
     Of a dataset its id; "stdin" of standard input.
     """

@@ -44,7 +44,7 @@ LEFT = {
     "nuggets": ("Nuggets", "JSONL of nuggets by topic, rubrics with weights, or a nugget bank."),
 }
 RIGHT = {
-    "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally .gz."),
+    "runs": ("Runs", "TREC format: topic Q0 document rank score tag; optionally compressed."),
     "qrels": (
         "Qrels",
         "TREC format: topic 0 document grade; also CSV, JSON, JSONL or Parquet. Stored as judgements of one imported "

@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from collection.core.errors import FormatError, InputError
@@ -20,6 +21,17 @@ QRELS = "1 0 d1 1\n1 0 d2 0\n"
 LATER = b"3\tshock waves\n"
 
 
+def by_arrow(data: bytes, name: str) -> bytes:
+    written = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(written, name) as stream:
+        stream.write(data)
+    return written.getvalue().to_pybytes()
+
+
+def zstandard(data: bytes) -> bytes:
+    return by_arrow(data, "zstd")
+
+
 def xz_alone(data: bytes) -> bytes:
     return lzma.compress(data, format=lzma.FORMAT_ALONE)
 
@@ -28,6 +40,9 @@ READ = {
     "bzip2": bz2.compress(TOPICS.encode()),
     "xz": lzma.compress(TOPICS.encode()),
     "lzma": xz_alone(TOPICS.encode()),
+    "Zstandard": zstandard(TOPICS.encode()),
+    "Zstandard after a frame to skip": b"\x50\x2a\x4d\x18\x04\0\0\0abcd" + zstandard(TOPICS.encode()),
+    "LZ4": by_arrow(TOPICS.encode(), "lz4"),
     "UTF-8 with a mark": b"\xef\xbb\xbf" + TOPICS.encode(),
     "UTF-16": TOPICS.encode("utf-16"),
     "UTF-16, big-endian": b"\xfe\xff" + TOPICS.encode("utf-16-be"),
@@ -44,7 +59,7 @@ def test_what_is_read(tmp_path: Path, form: str) -> None:
     assert read_topics(tmp_path / "topics")["title"].tolist() == ["wing flów", "heat"]
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zstandard])
 def test_parts_that_were_joined(tmp_path: Path, compress: object) -> None:
     assert callable(compress)
     (tmp_path / "topics").write_bytes(compress(TOPICS.encode()) + compress(LATER))
@@ -60,6 +75,8 @@ def test_xml_in_utf_16(tmp_path: Path) -> None:
 def test_runs_and_qrels(tmp_path: Path) -> None:
     (tmp_path / "a.run.bz2").write_bytes(bz2.compress(b"1 Q0 d1 1 2.0 a\n1 Q0 d2 2 1.0 a\n"))
     assert len(read_run(tmp_path / "a.run.bz2").frame) == 2
+    (tmp_path / "b.run.zst").write_bytes(zstandard(b"1 Q0 d1 1 2.0 a\n"))
+    assert len(read_run(tmp_path / "b.run.zst").frame) == 1
     (tmp_path / "q.xz").write_bytes(lzma.compress(b"1 0 d1 1\n"))
     assert read_qrels(tmp_path / "q.xz")["doc_id"].tolist() == ["d1"]
     (tmp_path / "q16").write_bytes("1 0 dé 1\n".encode("utf-16"))
@@ -85,11 +102,9 @@ def tar() -> bytes:
 
 
 REFUSED = {
-    "Zstandard": (b"\x28\xb5\x2f\xfd\x20\x03", r"a Zstandard file; unpack it with `zstd -d .*/file`$"),
     "7-Zip": (b"7z\xbc\xaf\x27\x1c\0\4", r"a 7-Zip archive; unpack it with `7z x .*/file`$"),
     "RAR": (b"Rar!\x1a\x07\x01\x00", r"a RAR archive; unpack it with `unrar x .*/file`$"),
     "compress": (b"\x1f\x9d\x90\x31", r"a file of compress \(\.Z\); unpack it with `uncompress .*/file`$"),
-    "LZ4": (b"\x04\x22\x4d\x18\x64\x40", r"an LZ4 file; unpack it with `lz4 -d .*/file`$"),
     "ZIP": (archive("topics.tsv", TOPICS), r"a ZIP archive; unpack it with `unzip .*/file`$"),
     "tar": (tar(), r"a tar archive; unpack it with `tar -xf .*/file`$"),
     "DOCX": (archive("[Content_Types].xml", "<Types/>"), "a file of Microsoft Office; the name of a workbook must end"),
@@ -111,6 +126,12 @@ REFUSED = {
     "image": (b"\x89PNG\r\n\x1a\n", "found an image$"),
     "half of UTF-16": (QRELS.encode("utf-16")[:-1], r"expected .*not UTF-16: truncated data"),
     "bzip2 cut off": (bz2.compress(QRELS.encode())[:-9], r"damaged data \(Compressed file ended .*; copy it again$"),
+    "gzip in Zstandard": (zstandard(gzip.compress(QRELS.encode())), "a compressed file inside a compressed file; un"),
+    "Zstandard in gzip": (gzip.compress(zstandard(QRELS.encode())), "a compressed file inside a compressed file; un"),
+    "Zstandard cut off": (
+        zstandard(QRELS.encode())[:-3],
+        r"damaged data \(Truncated compressed stream\); .* copy it again$",
+    ),
     "xz cut off": (lzma.compress(QRELS.encode())[:-9], r"damaged data \(Compressed file ended .*; copy it again$"),
 }
 
