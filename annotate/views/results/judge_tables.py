@@ -113,7 +113,7 @@ def _draw_import(draw_uploader: DrawUploader) -> None:
             "or model, or with a column of grades for each judge.",
         )  # fmt: skip
         left, right = st.columns(2)
-        name = left.text_input("Name (one file with one judge)", placeholder="Name of the judge or of the file").strip()
+        name = left.text_input("Name (one judge)", placeholder="Name of the judge or of the file").strip()
         grades = right.text_input(
             "Grades to replace", placeholder="4=3,5=3", help="Grade in the file = grade of the campaign."
         ).strip()

@@ -202,7 +202,7 @@ def shown_errors(draw: Callable[[str], object] = st.error, about: str = "") -> I
     try:
         yield
     except CleverdonError as error:
-        draw(plain(f"{about}{error}"))
+        draw(sentence(f"{about}{error}"))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from collection.campaign.settings.settings import Settings
 from collection.clicks import SMOOTHING
 from collection.core import clock, layout
 from collection.core.errors import CampaignError, ConflictError, InputError, require_known
-from collection.core.phrases import count, join
+from collection.core.phrases import count, join, plural
 from collection.core.records import Document, Topic
 from collection.machine_labels.judgements import PEOPLE, labels_seen
 from collection.machine_labels.model_families import runs_of_family
@@ -339,8 +339,8 @@ class LabelSets:
         """Label pairs whose labels were made elsewhere: ``query_id``, ``doc_id``, ``relevance``, at least 0.
 
         Several rows of a pair are samples of the judge. The campaign has the topics. Pairs that the set labels already
-        keep their labels. Errors are those of :meth:`create`; ConflictError if a set of this name was made in another
-        way.
+        keep their labels. A set can come from several files. Errors are those of :meth:`create`; ConflictError if a set
+        of this name was made in another way, or has other labels from another file.
         """
         with self.store.transaction():
             label_set = self._set_with(name, kind, settings) or self.create(name, kind, settings)
@@ -352,6 +352,9 @@ class LabelSets:
             again = rows[rows["place"] == "both"]
             other = combine_samples(again) if len(again) else again
             differing = int((other["relevance"] != other["relevance_known"]).sum())
+            if differing and settings.get("file") != label_set.settings.get("file"):
+                have = f"{count(differing, 'pair')} {plural(differing, 'has', 'have')}"
+                raise ConflictError(f"{have} other labels in the label set {name!r}; choose another name")
             return self._append(label_set, rows[rows["place"] == "left_only"])._replace(differing=differing)
 
     def _set_with(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet | None:
@@ -359,7 +362,8 @@ class LabelSets:
         label_set = self.find(name)
         if label_set is None:
             return None
-        if label_set.kind != kind or dict(label_set.settings) != json.loads(json.dumps(dict(settings))):
+        own, wanted = ({**each, "file": None} for each in (label_set.settings, settings))
+        if label_set.kind != kind or own != json.loads(json.dumps(wanted)):
             raise ConflictError(f"the label set {name!r} was made in another way; choose another name")
         return label_set
 

@@ -362,6 +362,11 @@ class LabelStudy:
         ]
 
     def _few(self, name: str, measure: Measure | str | None) -> list[str]:
+        if self.store.machine_labels.sample(self.labels.named(name).key).empty:
+            return [
+                "The difference between these labels and people's grades is unknown: people have not been asked to "
+                "judge a random sample."
+            ]
         try:
             corrected = self.correct(name, measure)
         except (InputError, CampaignError) as error:

@@ -193,8 +193,6 @@ def import_(
     """  # fmt: skip
     from collection.campaign.imports.label_set_import import LabelChoices
 
-    if name is not None and len(files) > 1:
-        raise click.UsageError(f"--name: expected one file, found {len(files)}; import each with a name of its own")
     import_files(directory, yes=yes, machine_labels=files, label_choices=LabelChoices(name, judges, grades))
 
 

@@ -260,7 +260,7 @@ def test_a_person_continues_with_imported_judgements(opened: Opened, campaign: C
     app = opened(campaign, "people", "manager", "ann")
     app.text_input[0].set_value("bob")
     submit(app, "Invite")
-    assert "imported judgements have the annotator" in app.error[0].value
+    assert "Imported judgements have the annotator" in app.error[0].value
     app.checkbox(key="imported").check()
     submit(app, "Invite")
     assert not app.error

@@ -248,7 +248,7 @@ def test_my_judgements_change_with_their_answers(opened: Opened, campaign: Campa
     assert next(frame.value["answers"].tolist() for frame in app.dataframe if "answers" in frame.value) == ["tags: B"]
     app.radio[0].set_value(0)
     save(app)
-    assert "expected an answer to the question 'why', found none" in words(app)
+    assert "Expected an answer to the question 'why', found none" in words(app)
     app.selectbox(key=f"answer-{judgement.uuid}-why").set_value("y")
     app.multiselect(key=f"answer-{judgement.uuid}-tags").set_value(["a", "b"])
     save(app)
@@ -287,7 +287,7 @@ def test_a_note_changes_no_answers(opened: Opened, campaign: Campaign) -> None:
     app = my_judgement(opened, campaign, last["uuid"])
     app.checkbox(key=f"answer-{last['uuid']}-tags-none").uncheck()
     save(app)
-    assert "expected an answer to the question 'tags', found none" in words(app)
+    assert "Expected an answer to the question 'tags', found none" in words(app)
     app.multiselect(key=f"answer-{last['uuid']}-tags").set_value(["b"])
     save(app)
     assert campaign.store.judgements.table(annotator="ann").iloc[0]["answers"] == {"credibility": 1, "tags": ("b",)}

@@ -44,7 +44,7 @@ def test_from_labels_to_corrected_values(opened: Opened, tmp_path: Path) -> None
     assert "Best for differences between runs: gpt." in words(app)
     app.number_input(key="budget_hours").set_value(0)
     app.button(key="FormSubmitter:budget-Compare").click().run()
-    assert "expected a number of hours, or an amount of money with a wage, found neither" in words(app)
+    assert "Expected a number of hours, or an amount of money with a wage, found neither" in words(app)
     assert metrics.keys() == {each.label for each in app.metric}
     for key, entered in {"money": 10, "wage": 20, "price": 0.01}.items():
         app.number_input(key=f"budget_{key}").set_value(entered)

@@ -275,7 +275,7 @@ def test_cautions_name_what_limits_the_labels(campaign: Path, tmp_path: Path) ->
         study = opened.machine_labels.study
         first = opened.machine_labels.study.warnings("gpt")
         assert "(gpt-x-rerank): its labels may favour it." in first[0]
-        assert "is unknown: expected people's grades of a random sample" in first[1]
+        assert "is unknown: people have not been asked to judge a random sample" in first[1]
         study.ask_people("gpt", 40)
         judge(opened, tmp_path)
         few = opened.machine_labels.study.warnings("gpt")[1]

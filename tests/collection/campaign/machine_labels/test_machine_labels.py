@@ -144,7 +144,7 @@ def test_a_set_is_exported_with_what_made_it(campaign: Campaign, tmp_path: Path)
             "The judging model acme/Alpha-7B may be part of 1 pooled system whose name contains 'alpha' (alpha): its "
             "labels may favour it."
         )
-        assert "is unknown: expected people's grades of a random sample" in report["warnings"][1]
+        assert "is unknown: people have not been asked to judge a random sample" in report["warnings"][1]
     with pytest.raises(UnknownNameError, match="unknown label set 'jugde'; did you mean 'judge'"):
         labels.export("jugde", tmp_path / "x.txt")
     with pytest.raises(InputError, match="belongs to the campaign"):
@@ -410,6 +410,20 @@ def test_a_label_set_is_named_after_its_file_without_the_ending(campaign: Campai
         pipe = f"/dev/fd/{file.fileno()}"
         assert "in the label set 'mine'" in ok("labels", "import", campaign.directory, pipe, "--name", "mine")
         assert "found a pipe" in fails("labels", "import", campaign.directory, pipe)
+
+
+def test_a_judge_in_several_files_is_one_set(campaign: Campaign, tmp_path: Path) -> None:
+    for name, lines in {"a": "1 0 d1 1\n", "b": "1 0 d2 2\n", "c": "1 0 d1 0\n1 0 d3 1\n"}.items():
+        (tmp_path / f"{name}.qrels").write_text(lines)
+    parts = [tmp_path / "a.qrels", tmp_path / "b.qrels"]
+    ok("labels", "import", campaign.directory, *parts, "--name", "judge")
+    assert grades(campaign, "judge") == {"d1": 1, "d2": 2}
+    other = fails("labels", "import", campaign.directory, tmp_path / "c.qrels", "--name", "judge")
+    assert "1 pair has other labels in the label set 'judge'; choose another name" in other
+    assert grades(campaign, "judge") == {"d1": 1, "d2": 2}
+    for part in parts:
+        again = ok("labels", "import", campaign.directory, part, "--name", "judge")
+        assert "(0 new, 1 unchanged)" in again
 
 
 def test_what_a_set_lacks_is_counted_over_all_its_files(campaign: Campaign, tmp_path: Path) -> None:
