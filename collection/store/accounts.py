@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from collection.core import clock
 from collection.core.errors import BusyError
 from collection.core.records import Role
+from collection.store import log_arrays
 from collection.store.connection import Repository, SQLiteError, writes
 
 
@@ -148,10 +150,18 @@ class AccountTables(Repository):
         )
 
     def imported_names(self) -> list[str]:
-        """Return the names of all annotators of imported judgements."""
-        # Those have no time there. A search for each annotator would look up each of their judgements.
-        sql = "SELECT DISTINCT annotator FROM latest_judgements WHERE judged_at IS NULL ORDER BY annotator"
-        return self.connection.column(sql)
+        """Return the names of all annotators with imported entries in the log."""
+        log = log_arrays.shared(self.connection).read(self.connection, [])
+        codes = log_arrays.to_numpy(log["annotator"])[log_arrays.is_value(log["source"], "imported")]
+        return sorted(log["annotator"].dictionary.take(np.unique(codes)).to_pylist())
+
+    def was_imported(self, annotator: str) -> bool:
+        """Tell whether judgements of this annotator were imported."""
+        return self.connection.exists(
+            "SELECT EXISTS (SELECT 1 FROM latest_judgements AS lj JOIN judgements AS j ON j.id = lj.judgement "
+            "WHERE lj.annotator = ? AND j.source = 'imported')",
+            (annotator,),
+        )
 
     @writes
     def add_session(self, digest: str, name: str, until: float, device: str | None, address: str | None) -> None:

@@ -9,7 +9,6 @@ from annotate.auth import session
 from annotate.views.results import agreement_tables
 from annotate.views.widgets import pairs_table, pickers, widgets
 from annotate.views.widgets.service_cache import cached
-from collection import annotator_agreement
 from collection.annotator_agreement import COEFFICIENTS
 from collection.core.review import STAGES
 
@@ -44,9 +43,11 @@ if question is not None and question.question.kind == "tags" and selected_questi
 
 
 matrix = cached(study.matrix, key, "Comparing", 8)
-frame, review = cached(study.labels, key, "Comparing", 8)(), campaign.settings.review()
+review = campaign.settings.review()
 stages: tuple[str, ...] = ()
-if review is not None and (compared := [stage for stage in review.stages if stage in set(frame["query_id"])]):
+if review is not None and (
+    compared := [stage for stage in review.stages if stage in set(matrix(topics=(), without=()).topics)]
+):
     # One coefficient over decisions on abstracts and on full texts describes neither.
     stage = compared[0]
     if len(compared) > 1:
@@ -55,8 +56,7 @@ if review is not None and (compared := [stage for stage in review.stages if stag
             "Stage", compared, default=stage, required=True, key="stage", format_func=names.__getitem__
         )
     stages = (stage,)
-    frame = annotator_agreement.select_labels(frame, topics=stages)
-everybody = sorted(frame["annotator"].unique())
+everybody = list(matrix(topics=stages, without=()).annotators)
 if not matrix(topics=stages, without=()).several.any():
     reason = words.apply(f"no two of the {len(everybody):,} annotators graded the same pair")
     if len(everybody) < 2:
@@ -135,6 +135,7 @@ elif view == TIME:
 else:
     agreement_tables.draw_conclusions(breakdown)
 if selected is not None:
-    graded = frame[frame["annotator"].isin(labels.annotators)]
+    graded = study.labels(topics=stages)
+    graded = graded[graded["annotator"].isin(labels.annotators)]
     place = f"{breakdown.state}-{abs(hash(selected.cell))}"
     pairs_table.draw(selected.pairs, graded, selected.cell, place, breakdown.names)

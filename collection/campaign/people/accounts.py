@@ -108,7 +108,7 @@ class Accounts:
         members = _clean_groups(groups)
         with self.store.transaction():
             clean = self.add(name, role, email)
-            if not imported and any(clean in store.accounts.imported_names() for store in self.store.with_tasks()):
+            if not imported and any(store.accounts.was_imported(clean) for store in self.store.with_tasks()):
                 command = f"cleverdon people {quote(str(self.directory))} --invite {quote(clean)} --imported"
                 raise ConflictError(
                     f"imported judgements have the annotator {clean!r}; if they are by the same person, `{command}` "
