@@ -16,7 +16,6 @@ from collection.active_learning.evidence_trust import (
     RUNS,
     ExpectedTrust,
     expect_of_labels,
-    measure_agreement,
     measure_trust,
 )
 from collection.active_learning.features import FeatureMatrix, top
@@ -113,6 +112,9 @@ class Space:
     labels: Floats32 | None = None
     """(documents,) labels by machines as shares of the highest label of all topics, nan for documents without one; None
     if no labels lead. They order documents and never count as grades."""
+    agreement: float = 0.0
+    """How far the labels agree with other evidence, from 0 (they do not count) to 1; see
+    :func:`.evidence_trust.measure_agreement`."""
 
     @cached_property
     def topic(self) -> csr_matrix:
@@ -127,7 +129,7 @@ class Space:
         up the first relevant document for long. The runs' order has twice the weight of BM25's. The order of the labels
         is merged in with the weight of the runs' times :attr:`agreement`; among equal labels, the other order counts.
         """
-        if not self.agreement:
+        if not self.label_prior.any():
             return self._start_without_labels
         rows = np.flatnonzero(self.label_prior > 0)
         rows = rows[np.lexsort((rows, -self._start_without_labels[rows], -self.label_prior[rows]))]
@@ -169,26 +171,16 @@ class Space:
     def label_prior(self) -> Floats32:
         """(documents,) difference between a label and the mean label of the topic; 0 for documents without a label.
 
-        So a missing label counts as a usual one, and labels that are all the same say nothing.
+        So a missing label counts as a usual one, and labels that are all the same say nothing. 0 for labels that do not
+        agree with other evidence.
         """
         prior = np.zeros(self.features.size, dtype=np.float32)
-        if self.labels is not None and len(self.labelled):
-            labels = self.labels[self.labelled].astype(np.float64)
-            if np.ptp(labels):  # rounding would make a difference of equal ones
-                prior[self.labelled] = labels - labels.mean()
+        if self.labels is not None and self.agreement:
+            labelled = np.flatnonzero(self.allowed & ~np.isnan(self.labels))
+            labels = self.labels[labelled].astype(np.float64)
+            if len(labels) and np.ptp(labels):  # rounding would make a difference of equal ones
+                prior[labelled] = labels - labels.mean()
         return prior
-
-    @cached_property
-    def labelled(self) -> Ints:
-        """Rows of the allowed documents with a label."""
-        return NO_ROWS if self.labels is None else np.flatnonzero(self.allowed & ~np.isnan(self.labels))
-
-    @cached_property
-    def agreement(self) -> float:
-        """Agreement of the labels with the order before a relevant document is known, from 0 to 1."""
-        if self.labels is None:
-            return 0.0
-        return measure_agreement(self.labels[self.labelled], self._start_without_labels[self.labelled])
 
     def priors(self, recipe: Recipe) -> list[Prior]:
         """Return the evidence that is added to the score of the text."""

@@ -11,12 +11,13 @@ import pandas as pd
 
 from collection import pooling
 from collection.active_learning import features
+from collection.active_learning.evidence_trust import correlate, measure_agreement
 from collection.active_learning.training_round import Evidence, Space
 from collection.core.arrays import Floats32
 from collection.core.errors import InputError
 from collection.core.frames import QRELS, TOPICS
 from collection.core.phrases import percent
-from collection.core.records import Document, Run
+from collection.core.records import Document, Run, Topic
 from collection.core.topic_fields import to_topics, topic_text
 from collection.pooling import Indices
 
@@ -75,7 +76,7 @@ def cases(
         Minimum number of relevant documents of a topic.
     labels
         Labels by machines (``query_id``, ``doc_id``, ``relevance``) for the loop, of any part of the pairs; they never
-        count as grades. Their unit is the highest label.
+        count as grades. Their unit is the highest label. Those of all `topics` decide how far they agree with BM25.
     notice
         Called at the end with notices of what was left out: relevant documents outside the collection, and topics with
         too few relevant documents; and of documents without a grade, if they count as not relevant.
@@ -101,7 +102,9 @@ def cases(
     adaptive = any(entry.adaptive for entry in entries)
     graded = _by_topic(qrels)
     highest, labelled = _read_labels(labels)
-    matrix, missing, too_few, ungraded, every = None, 0, 0, 0, 0
+    missing, too_few, ungraded, every = 0, 0, 0, 0
+    matrix = features.build(texts) if labelled else None
+    agreement = 0.0 if matrix is None else _measure_agreement(matrix, ids, to_topics(topics), labelled, evidence)
     for topic in to_topics(topics):
         query_id = topic.query_id
         judged = graded.get(query_id)
@@ -121,11 +124,6 @@ def cases(
         ungraded += len(doc_ids) - int(doc_ids.isin(judged.loc[judged["relevance"] >= 0, "doc_id"].astype("str")).sum())
         if scope != "all" or matrix is None:
             matrix = features.build([texts[row] for row in inside])
-        text = topic_text(topic)
-        known = None
-        if query_id in evidence:
-            columns = (_spread(doc_ids, evidence[query_id], c) for c in Evidence._fields)
-            known = Evidence(*(column.astype(np.float32) for column in columns))
         allowed = np.array([texts[row] is not None for row in inside], dtype=np.bool_)
         yield Case(
             query_id,
@@ -134,9 +132,10 @@ def cases(
             Space(
                 matrix,
                 allowed,
-                text,
-                known if known is not None and known.fusion.any() else None,
+                topic_text(topic),
+                _spread_evidence(doc_ids, evidence.get(query_id)),
                 _spread_labels(doc_ids, labelled.get(query_id), highest),
+                agreement,
             ),
             {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
             pooling.list_rankings(runs, query_id, doc_ids) if adaptive else [],
@@ -175,12 +174,41 @@ def _read_labels(labels: pd.DataFrame | None) -> tuple[float, dict[str, pd.DataF
     return float(labels["relevance"].max()) or 1.0, _by_topic(labels)
 
 
+def _spread_evidence(doc_ids: pd.Index[str], ranked: pd.DataFrame | None) -> Evidence | None:
+    """Return the evidence of a topic's runs; None if they have none of the documents."""
+    if ranked is None:
+        return None
+    known = Evidence(*(_spread(doc_ids, ranked, column).astype(np.float32) for column in Evidence._fields))
+    return known if known.fusion.any() else None
+
+
 def _spread_labels(doc_ids: pd.Index[str], labels: pd.DataFrame | None, highest: float) -> Floats32 | None:
     """(documents,) labels as shares of the highest one, nan for documents without one; None without labels."""
     if labels is None:
         return None
     shares = labels.assign(relevance=labels["relevance"].astype("float64") / highest)
     return _spread(doc_ids, shares, "relevance", elsewhere=np.nan).astype(np.float32)
+
+
+def _measure_agreement(
+    matrix: features.FeatureMatrix,
+    ids: pd.Index[str],
+    topics: Iterable[Topic],
+    labelled: dict[str, pd.DataFrame],
+    evidence: dict[str, pd.DataFrame],
+) -> float:
+    """Return :func:`.measure_agreement` of the labels of all topics."""
+    correlations = []
+    for topic in topics:
+        if topic.query_id in labelled:
+            values = _spread(ids, labelled[topic.query_id], "relevance", elsewhere=np.nan)
+            rows = np.flatnonzero(~np.isnan(values))
+            ranked = evidence.get(topic.query_id)
+            fusion = [] if ranked is None else [_spread(ids, ranked, "fusion")[rows]]
+            words = matrix.bm25(topic_text(topic), index=rows)
+            if found := correlate(values[rows], words, *fusion):
+                correlations.append(found)
+    return measure_agreement(correlations)
 
 
 def _by_topic(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -102,6 +102,7 @@ def replay_loop(
     schedule: str = "twentieth",
     source: OrderSource = "ranking",
     end: End = "found",
+    recall: float = 1.0,
     positives: int = 10,
 ) -> JudgingOrder:
     """Judge a case in the order of the loop.
@@ -114,6 +115,8 @@ def replay_loop(
         A name in :data:`SCHEDULES`.
     source, end
         See :data:`OrderSource` and :data:`End`. To measure stopping rules, use an order that runs to the last document.
+    recall
+        With "found", the share of the relevant documents whose finding ends the order.
     positives
         Number of relevant documents in the control sample.
     """
@@ -124,7 +127,7 @@ def replay_loop(
     started = time.perf_counter()
     given, open_ = _split_priors(case, priors)
     relevant = case.grades >= recipe.level
-    missing = int((relevant & open_).sum())
+    missing = int(np.ceil(recall * (relevant & open_).sum() - 1e-9))
     order: list[int] = []
     rounds: list[int] = []
     drawn: list[bool] = []
@@ -139,10 +142,10 @@ def replay_loop(
     unreached = int(relevant[order].sum())  # relevant documents of the control sample
     left = open_.copy()
     sizes = SCHEDULES[schedule](len(given))
-    while left.any() and (missing or end != "found") and len(order) < int(open_.sum()):
+    while left.any() and (missing > 0 or end != "found") and len(order) < int(open_.sum()):
         size, before = next(sizes), len(order)
         round_seed = seed + 7919 * int(len(given) + len(order) - np.isnan([*control.values()]).sum())
-        if missing or unreached or end == "ranked":
+        if missing > 0 or unreached or end == "ranked":
             learned = np.array([*given, *(row for row in order if control.get(row, 0) >= 0)], dtype=np.int64)
             ranking = train_and_rank(case.space, learned, case.grades[learned], recipe, round_seed, size)
         else:

@@ -241,6 +241,18 @@ class MachineLabelTables(Repository):
         )
         return last or 0
 
+    def topic_versions(self, label_set: int) -> dict[str, int]:
+        """Return :meth:`topic_version` of each topic with a row, in the order of topics."""
+        return self.connection.mapping(
+            "SELECT t.query_id, max(m.id) FROM machine_labels AS m JOIN topics AS t USING (topic) "
+            "WHERE m.label_set = ? GROUP BY m.topic ORDER BY m.topic",
+            (label_set,),
+        )
+
+    def last_row(self) -> int:
+        """Return the number of the last row of all label sets; 0 without one."""
+        return self.connection.value("SELECT max(id) FROM machine_labels") or 0
+
     def log(self, label_set: int) -> Iterable[LabelRow]:
         """All rows of a set in order, with prompts and replies."""
         rows = self.connection.execute(

@@ -121,8 +121,8 @@ with st.expander("Advanced"):
             names.index(settings.labels),
             format_func=lambda name: without_bidi(name) or "None",
             key="labels",
-            help="The model uses these labels to order documents, as far as the judgements of each topic confirm them. "
-            "Annotators do not see them, and no result counts them.",
+            help="The model uses these labels to order documents, as far as they agree with the words of the topics "
+            "and the judgements of each topic confirm them. Annotators do not see them, and no result counts them.",
         )
 with cautions:
     if by != DECISIVE:

@@ -244,22 +244,26 @@ class TextBlock(SparseBlock):
         order = order[columns[order] >= 0]
         return columns[order], counted.counts[order]
 
-    def bm25(self, text: str, k1: float, b: float) -> Floats32:
-        """(documents,) BM25 of each document for the text."""
+    def bm25(self, text: str, k1: float, b: float, index: Ints | None = None) -> Floats32:
+        """(documents,) BM25 of each document for the text, or (n,) of those of `index`."""
         wanted, often = self._known(count([text], [self.name])[self.name])
         known = self.frequency[wanted].astype(np.float64)
         weight = np.zeros(self.shape[1])
         weight[wanted] = np.log1p((self.documents - known + 0.5) / (known + 0.5)) * often
         mean = self.words / max(1, self.documents)
-        norm = k1 * (1 - b + b * self.lengths / max(mean, 1.0))
-        scores = np.zeros(self.shape[0])
+        lengths, indptr, indices, counts = self.lengths, self.indptr, self.indices, self.counts
+        if index is not None:
+            indptr, chosen = places(self.indptr, index)
+            lengths, indices, counts = lengths[index], indices[chosen], counts[chosen]
+        norm = k1 * (1 - b + b * lengths / max(mean, 1.0))
+        scores = np.zeros(len(lengths))
         is_wanted = np.zeros(self.shape[1], bool)
         is_wanted[wanted] = True
-        for start in range(0, len(self.indices), STEP):
-            place = start + np.flatnonzero(is_wanted[self.indices[start : start + STEP]])
-            row = np.searchsorted(self.indptr, place, side="right") - 1
-            tf = self.counts[place].astype(np.float64)
-            np.add.at(scores, row, weight[self.indices[place]] * tf / (tf + norm[row]))
+        for start in range(0, len(indices), STEP):
+            place = start + np.flatnonzero(is_wanted[indices[start : start + STEP]])
+            row = np.searchsorted(indptr, place, side="right") - 1
+            tf = counts[place].astype(np.float64)
+            np.add.at(scores, row, weight[indices[place]] * tf / (tf + norm[row]))
         return scores.astype(np.float32)
 
     def term(self, column: int) -> str:

@@ -150,12 +150,13 @@ class FeatureMatrix:
             empty &= block.blank()
         return empty
 
-    def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats32:
-        """(size,) BM25 of every document for a text, as in Lucene, over the block "words"; all 0 without that block."""
+    def bm25(self, text: str, k1: float = 0.9, b: float = 0.4, *, index: ArrayLike | None = None) -> Floats32:
+        """BM25 of all documents (size,), or those of `index` (n,), as in Lucene; 0 without a block "words"."""
+        wanted = None if index is None else self._check_rows(index)
         for block in self.blocks:
             if isinstance(block, TextBlock) and block.name == "words":
-                return block.bm25(text, k1, b)
-        return np.zeros(self.size, np.float32)
+                return block.bm25(text, k1, b, wanted)
+        return np.zeros(self.size if wanted is None else len(wanted), np.float32)
 
     def term(self, column: int) -> str:
         """Readable name of a feature: a word, or ``chars:·rel`` for a character gram (· is a blank)."""

@@ -103,13 +103,17 @@ class PartitionedMatrix(FeatureMatrix):
         wanted = self._check_rows(index)
         if not len(wanted):
             return super().rows(wanted)
+        inside, back = self._locate(wanted)
+        parts = self._run(FeatureMatrix.rows, {number: (rows,) for number, rows in inside.items()})
+        return vstack([parts[number] for number in sorted(parts)], format="csr")[back]
+
+    def _locate(self, wanted: Ints) -> tuple[dict[int, Ints], Ints]:
+        """Return the wanted rows of each partition, and the place of each wanted row among those of all partitions."""
         of = np.searchsorted(self._starts, wanted, side="right") - 1
         order = np.argsort(of, kind="stable")
-        requests = {int(n): (wanted[of == n] - self._starts[n],) for n in np.unique(of)}
-        parts = self._run(FeatureMatrix.rows, requests)
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
-        return vstack([parts[number] for number in sorted(parts)], format="csr")[back]
+        return {int(n): wanted[of == n] - self._starts[n] for n in np.unique(of)}, back
 
     def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats32:
         """Score all documents (size,), or those of `index` (n,), which brings all scores here: see :meth:`rank`."""
@@ -140,9 +144,16 @@ class PartitionedMatrix(FeatureMatrix):
         """(size,) bool: documents without a value in any learning block, which no linear model can tell apart."""
         return np.concatenate(self._everywhere(FeatureMatrix.blank))
 
-    def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats32:
-        """(size,) BM25 of every document for a text, as in Lucene, over the block "words"."""
-        return np.concatenate(self._everywhere(FeatureMatrix.bm25, text, k1, b))
+    def bm25(self, text: str, k1: float = 0.9, b: float = 0.4, *, index: ArrayLike | None = None) -> Floats32:
+        """BM25 of all documents (size,), or those of `index` (n,), for a text, as in Lucene."""
+        if index is None:
+            return np.concatenate(self._everywhere(FeatureMatrix.bm25, text, k1, b))
+        wanted = self._check_rows(index)
+        if not len(wanted):
+            return np.zeros(0, np.float32)
+        inside, back = self._locate(wanted)
+        parts = self._run(_bm25, {number: (text, k1, b, rows) for number, rows in inside.items()})
+        return np.concatenate([parts[number] for number in sorted(parts)])[back]
 
     def explain(self, row: int, weights: ArrayLike, most: int = 10) -> list[tuple[str, float]]:
         """List the features that contribute most to one document's score: name, and weight x value."""
@@ -152,6 +163,10 @@ class PartitionedMatrix(FeatureMatrix):
         requests = {number: (at - int(self._starts[number]), np.asarray(weights, np.float32), most)}
         influences: list[tuple[str, float]] = self._run(FeatureMatrix.explain, requests)[number]
         return influences
+
+
+def _bm25(matrix: FeatureMatrix, text: str, k1: float, b: float, index: Ints) -> Floats32:
+    return matrix.bm25(text, k1, b, index=index)
 
 
 def _rank(matrix: FeatureMatrix, sparse: tuple[Ints, Floats32], count: int, packed: Bytes, apart: Ints) -> Ranked:

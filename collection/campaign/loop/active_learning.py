@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from collection import pooling
 from collection.active_learning import training_round
+from collection.active_learning.evidence_trust import Correlation, correlate, measure_agreement
+from collection.active_learning.features import FeatureMatrix
 from collection.campaign.corpus import stored_runs
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.log.topic_ledger import RuleJudgements, build_topic_ledger, reduce_to_documents
@@ -189,15 +191,43 @@ class ActiveLearning:
         text = "".join(map(topic_text, self.store.corpus.topic_records([query_id])))
         leading = leading_labels.find(self.store, self.settings.loop())
         version = leading_labels.version(self.store, leading, query_id)
-        key = (self.corpus.features.opened_version, mode, pool, signature, text, version)
+        agreement = 0.0 if leading is None else self._agreement(leading, signature)
+        key = (self.corpus.features.opened_version, mode, pool, signature, text, version, agreement)
 
         def compute() -> training_round.Space:
             allowed = self.progress.loop_scope.mask(query_id, opened.size)
             evidence = self._evidence_of(query_id, signature, opened.size)
             labels = None if leading is None else self._labels_of(leading, query_id, opened.size)
-            return training_round.Space(opened, allowed, text, evidence, labels)
+            return training_round.Space(opened, allowed, text, evidence, labels, agreement)
 
         return self.store.cached("space", key, compute, member=query_id, most=MAX_SPACES)
+
+    def _agreement(self, label_set: LabelSet, signature: str) -> float:
+        """Return :func:`.measure_agreement` of a label set; only topics whose labels or text changed are read again."""
+        opened, same = self.corpus.features.open(), (label_set.key, self.corpus.features.opened_version, signature)
+        texts = {topic.query_id: topic_text(topic) for topic in self.store.corpus.topic_records()}
+
+        def correlate_topics(query_ids: list[str]) -> dict[str, Correlation | None]:
+            return {q: self._correlate(label_set, q, texts[q], opened, signature) for q in query_ids}
+
+        def compute() -> float:
+            versions = self.store.machine_labels.topic_versions(label_set.key)
+            keys = {query_id: (*same, version, texts[query_id]) for query_id, version in versions.items()}
+            correlations = self.store.cached_each("correlation of labels", keys, correlate_topics)
+            return measure_agreement(each for each in correlations.values() if each is not None)
+
+        key = (*same, self.store.machine_labels.last_row(), texts)
+        return self.store.cached("agreement of labels", key, compute)
+
+    def _correlate(
+        self, label_set: LabelSet, query_id: str, text: str, opened: FeatureMatrix, signature: str
+    ) -> Correlation | None:
+        """Correlate the labels of a topic with BM25, or with the runs where no document has a word of the topic."""
+        labels = leading_labels.labels(self.store, label_set, query_id)
+        at = self._places(list(labels), opened.size)
+        values, rows = np.array(list(labels.values()), dtype=np.float64)[at < opened.size], at[at < opened.size]
+        evidence = self._evidence_of(query_id, signature, opened.size)
+        return correlate(values, opened.bm25(text, index=rows), *([] if evidence is None else [evidence.fusion[rows]]))
 
     def _evidence_of(self, query_id: str, signature: str, size: int) -> training_round.Evidence | None:
         part = self.store.cached("evidence", signature, self._read_evidence).get(query_id)

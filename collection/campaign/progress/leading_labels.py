@@ -91,5 +91,5 @@ def describe_trust(name: str, trusts: Sequence[float]) -> str:
         if number
     ]
     first = parts[0] + (" topic" if parts[0].endswith(" 1") else " topics")
-    doubt = ", where judgements do not confirm them, or all documents have the same one" if hardly else ""
+    doubt = ", where judgements or the words of the topics do not confirm them" if hardly else ""
     return f"{name!r} leads; its labels {join([first, *parts[1:]])}{doubt}"

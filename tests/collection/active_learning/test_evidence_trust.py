@@ -1,13 +1,19 @@
 """The measured trust in runs and labels, against scikit-learn and by its direction."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 
 from collection.active_learning.evidence_trust import (
     LABELS,
     RUNS,
+    UNDECIDED,
+    Correlation,
+    correlate,
     expect_of_labels,
     measure_agreement,
     measure_trust,
@@ -93,28 +99,57 @@ def test_the_trust_is_finite_within_bounds_and_the_same_again(data: st.DataObjec
 # Agreement of labels with other evidence
 
 
-def test_random_labels_rarely_agree_and_those_that_follow_the_evidence_do() -> None:
+def agreement_of(correlations: Iterable[float], documents: int = 200) -> float:
+    return measure_agreement(Correlation(value, documents) for value in correlations)
+
+
+def test_correlations_are_spearman_s_of_the_first_evidence_that_tells_documents_apart() -> None:
     random = np.random.default_rng(3)
-    scores = random.normal(size=200).astype(np.float32)
-    drawn = [measure_agreement(random.integers(0, 4, 200).astype(np.float32), scores) for _ in range(500)]
-    # Below one standard deviation, 84% of all draws; a twentieth of the full trust is the mean.
-    assert np.mean(np.array(drawn) == 0) == pytest.approx(0.84, abs=0.05)
-    assert np.mean(drawn) < 0.05
-    noisy = np.digitize(scores + random.normal(size=200), [-1, 0, 1]).astype(np.float32)
-    assert measure_agreement(noisy, scores) == 1
+    labels, scores = random.integers(0, 4, 50).astype(float), random.normal(size=50).astype(np.float32)
+    found = correlate(labels, np.zeros(50, dtype=np.float32), scores, labels.astype(np.float32))
+    assert found == (pytest.approx(spearmanr(labels, scores).statistic), 50)
 
 
 @pytest.mark.parametrize(
     ("labels", "scores"),
     [([], []), ([1.0], [2.0]), ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0])],
 )
-def test_labels_that_cannot_agree_do_not(labels: list[float], scores: list[float]) -> None:
-    assert measure_agreement(np.array(labels, dtype=np.float32), np.array(scores, dtype=np.float32)) == 0
+def test_labels_that_cannot_agree_have_no_correlation(labels: list[float], scores: list[float]) -> None:
+    assert correlate(np.array(labels), np.array(scores, dtype=np.float32)) is None
+    assert correlate(np.array(labels)) is None
 
 
-def test_labels_against_the_evidence_are_expected_to_say_nothing() -> None:
-    scores = np.arange(100, dtype=np.float32)
-    assert measure_agreement(-scores, scores) == 0
+def test_random_labels_do_not_agree_and_less_often_with_more_topics() -> None:
+    random = np.random.default_rng(3)
+    for topics in (1, 3, 40):
+        drawn = np.array([agreement_of(random.normal(0, 200**-0.5, topics)) for _ in range(2000)])
+        assert (drawn > UNDECIDED).mean() < 0.04
+        assert drawn.max() < 0.6 / topics**0.5
+    assert (drawn == 0).mean() > 0.95  # 40 topics tell
+
+
+def test_few_labels_tell_little() -> None:
+    few, many = Correlation(0.9, 4), Correlation(0.45, 200)
+    assert measure_agreement([few]) == UNDECIDED
+    assert measure_agreement([many]) == 1
+    assert measure_agreement([many] * 10 + [Correlation(-0.5, 4)]) == 1
+    assert measure_agreement([]) == UNDECIDED  # images without runs
+
+
+def test_labels_against_the_evidence_do_not_agree() -> None:
+    assert agreement_of([-0.3] * 20) == 0
+
+
+def test_a_set_that_agrees_little_or_in_some_topics_only_agrees_less() -> None:
+    random = np.random.default_rng(3)
+    chance = random.normal(0, 200**-0.5, 40)
+    full, half, quarter, little = (
+        agreement_of(chance + mean) for mean in (0.4, 0.4 * (np.arange(40) < 20), 0.4 * (np.arange(40) < 10), 0.05)
+    )
+    assert 1 == full > half > quarter > little > 0
+
+
+def test_less_is_expected_more_firmly_of_labels_that_agree_less() -> None:
     none, half, full = map(expect_of_labels, (0.0, 0.5, 1.0))
     assert (none.trust, half.trust, full.trust) == (0, LABELS.trust / 2, LABELS.trust)
     assert none.precision > half.precision > full.precision == LABELS.precision

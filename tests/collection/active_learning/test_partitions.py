@@ -64,6 +64,10 @@ def require_same(one: FeatureMatrix, other: FeatureMatrix) -> None:
     assert one.scores(weights).tolist() == other.scores(weights).tolist()
     assert one.scores(weights, index).tolist() == other.scores(weights, index).tolist()
     assert one.bm25("w1x w4x w9x").tolist() == other.bm25("w1x w4x w9x").tolist()
+    for some in (index, index[:0]):
+        expected = one.bm25("w1x w4x w9x")[some].tolist()
+        assert one.bm25("w1x w4x w9x", index=some).tolist() == expected
+        assert other.bm25("w1x w4x w9x", index=some).tolist() == expected
     assert one.blank().tolist() == other.blank().tolist()
     assert one.explain(220, weights) == other.explain(220, weights)
 

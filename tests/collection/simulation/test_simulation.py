@@ -112,6 +112,37 @@ def test_labels_are_shares_of_the_highest_and_missing_for_other_documents() -> N
         case_of(labels=pd.concat([LABELS, LABELS.head(1)]))
 
 
+@pytest.mark.slow
+def test_random_labels_of_many_topics_cost_nothing_and_good_ones_save() -> None:
+    random, topics, words = np.random.default_rng(2), 12, [f"w{n}" for n in range(60)]
+    texts, pairs = [], []
+    for n in range(400):
+        # A document has the word of 2 topics, of which one is by chance: the words do not tell which one it answers.
+        answered, mentioned = random.choice(topics, 2, replace=False)
+        texts.append(" ".join([f"t{answered}", f"t{mentioned}", *random.choice(words, 15)]))
+        pairs += [(str(answered), f"d{n}", 1.0), (str(mentioned), f"d{n}", 0.0)]
+        pairs += [
+            (str(q), f"d{n}", 0.0) for q in random.choice(topics, 4, replace=False) if q not in (answered, mentioned)
+        ]
+    qrels = pd.DataFrame(pairs, columns=["query_id", "doc_id", "relevance"])
+    good = qrels.assign(relevance=np.where(random.random(len(qrels)) < 0.9, qrels["relevance"], 1 - qrels["relevance"]))
+    shuffled = good.assign(relevance=good.groupby("query_id")["relevance"].transform(random.permutation))
+    frame = pd.DataFrame({"query_id": map(str, range(topics)), "title": [f"t{n}" for n in range(topics)]})
+    frame = frame.assign(description="", narrative="")
+    documents = [Document(f"d{n}", "", text) for n, text in enumerate(texts)]
+
+    def cost(labels: pd.DataFrame | None) -> tuple[float, list[list[int]]]:
+        made = list(cases(documents, frame, qrels, labels=labels))
+        orders = [replay_loop(case, Recipe(), 0, recall=0.9).order.tolist() for case in made]
+        return made[0].space.agreement, orders
+
+    (_, usual), (trusted, led), (distrusted, misled) = map(cost, (None, good, shuffled))
+    assert distrusted == 0
+    assert misled == usual
+    assert trusted > 0.5
+    assert sum(map(len, led)) < 0.9 * sum(map(len, usual))
+
+
 def test_labels_of_0_alone_say_nothing() -> None:
     space = case_of(labels=LABELS.assign(relevance=0)).space
     assert not space.label_prior.any()

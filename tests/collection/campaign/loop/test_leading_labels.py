@@ -4,12 +4,14 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from collection import Campaign
+from collection.active_learning.features import FeatureMatrix
 from collection.active_learning.training_round import Space
 from collection.campaign.exports.collection_card import CollectionChoices
 from collection.campaign.loop.active_learning import ActiveLearning
@@ -104,6 +106,44 @@ def test_labels_that_come_later_make_a_new_round(labelled: Campaign) -> None:
     assert not labelled.loop.is_current(old)
     assert labelled.loop.describe_order("1") != order
     assert documents(labelled.loop)[0] in {"d60", *(f"d{n}" for n in range(0, 60, 6))}
+
+
+@pytest.mark.slow
+def test_a_set_leads_as_far_as_it_agrees_in_all_its_topics(labelled: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"word{n}" for n in range(7)]
+    (labelled.directory.parent / "more.tsv").write_text("".join(f"{name}\tthe {name}\n" for name in names))
+    labelled.imports.import_files(topics=labelled.directory.parent / "more.tsv")
+    label_set, random = labelled.machine_labels.sets.create("random", "llm", {}), np.random.default_rng(1)
+    for topic in ["1", *names]:
+        add_labels(labelled, label_set.key, {f"d{n}": float(random.integers(0, 2)) for n in range(60)}, topic)
+    for grade in (2, 0):
+        judge(labelled, judge_first(labelled, "1"), grade)
+    before = documents(labelled.loop)
+    labelled.settings.set_loop(labels="random")
+    assert documents(labelled.loop) == before
+    assert labelled.loop.next_round("1").label_trust == 0
+    labelled.settings.set_loop(labels="judge")
+    assert labelled.loop.space("1").agreement > 0.5
+    labelled.settings.set_loop(labels="random")
+    labelled.loop.next_round("word4")
+    # The agreement is measured again where labels are added, and nowhere else.
+    texts: list[str] = []
+    monkeypatch.setattr(FeatureMatrix, "bm25", record_texts(FeatureMatrix.bm25, texts))
+    add_labels(labelled, label_set.key, {"d1": 1.0}, "2")
+    add_labels(labelled, label_set.key, {"d2": 0.0}, "2")
+    labelled.loop.next_round("word4")
+    labelled.loop.next_round("word5")
+    assert texts == ["word3"]
+
+
+def record_texts(function: Callable[..., Any], texts: list[str]) -> Callable[..., Any]:
+    """The function, recording the texts of calls for some rows only."""
+
+    def record(self: FeatureMatrix, text: str, *given: Any, **more: Any) -> Any:
+        texts.extend([text] if "index" in more else [])
+        return function(self, text, *given, **more)
+
+    return record
 
 
 def more_documents(campaign: Campaign) -> Path:
@@ -239,7 +279,7 @@ def test_trust_in_words() -> None:
     assert describe_trust("gpt", [9.0]) == "'gpt' leads; its labels decide the order in 1 topic"
     words = describe_trust("gpt", [9.0, 2.0, 0.1, 0.0])
     assert "decide the order in 1 topic, help to order the documents in 1 and hardly count in 2" in words
-    assert words.endswith("where judgements do not confirm them, or all documents have the same one")
+    assert words.endswith("where judgements or the words of the topics do not confirm them")
 
 
 @pytest.mark.slow
