@@ -105,11 +105,10 @@ def measure_agreement(topics: Iterable[Correlation]) -> float:
 
     Labels that say something of relevance agree with other evidence of it, and random ones do not. So it is known
     before anybody judges whether labels are worth a try. One topic tells little, since the correlation of random labels
-    of n documents has a variance of 1 / (n - 1); all topics of a set together tell a lot. So the
-    agreement is that of the set, in every topic: on the 16 topics of TREC DL 2019 that chose the constants, the strong
-    judge then saves 23% on text alone, and 17% with the agreement of each topic alone. The mean over topics and its
-    standard error are those of a random-effects model (DerSimonian & Laird, 1986): a set that agrees in some topics
-    only is trusted less in all.
+    of n documents has a variance of 1 / (n - 1); all topics of a set together tell a lot. So the agreement is that of
+    the set, in every topic: on the 16 topics of TREC DL 2019 that chose the constants, the strong judge then saves 23%
+    on text alone, and 17% with the agreement of each topic alone. The mean over topics and its standard error are those
+    of a random-effects model (DerSimonian & Laird, 1986): a set that agrees in some topics only is trusted less in all.
 
     Parameters
     ----------

@@ -256,17 +256,19 @@ def describe_orders(
 
     The loop stores it with every document that it hands out. Of the runs, it names only the rankings of the topic,
     unless the comparison of systems orders the documents: it reads all topics. Of the label set that leads, it names
-    the labels of the topic; a topic without any is ordered as if no set led. `without` are runs to leave out.
+    the labels of all topics, since their trust depends on all of them; a topic without labels is ordered as if no set
+    led. `without` are runs to leave out.
     """
     same, rankings = _ordering(store, replace(loop, labels="")), store.corpus.digest_rankings(modes, without)
     if loop.by_system_order:
         rankings = dict.fromkeys(modes, _digest_runs(store))
     orders = {q: same | {"mode": mode, "runs": rankings[q]} for q, mode in modes.items()}
     if leading := leading_labels.find(store, loop):
+        labels = leading_labels.digest(store, leading)
         for query_id, order in orders.items():
             if leading_labels.labels(store, leading, query_id):
                 order["loop"] = order["loop"] | {"labels": leading.key}
-                order["labels"] = leading_labels.digest(store, leading, query_id)
+                order["labels"] = labels
     return {query_id: json.dumps(order, sort_keys=True) for query_id, order in orders.items()}
 
 

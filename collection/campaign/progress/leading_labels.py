@@ -40,9 +40,10 @@ def labels(store: Store, label_set: LabelSet, query_id: str) -> dict[str, float]
     )
 
 
-def digest(store: Store, label_set: LabelSet, query_id: str) -> str:
-    """Return a digest of a topic's labels and their unit: the same for the same labels, whatever else the set has."""
-    written = json.dumps([labels(store, label_set, query_id), highest(store, label_set)], sort_keys=True)
+def digest(store: Store, label_set: LabelSet) -> str:
+    """Return a digest of the labels of all topics: the same for the same labels, in whatever order they were added."""
+    topics = store.machine_labels.topic_versions(label_set.key)
+    written = json.dumps({query_id: labels(store, label_set, query_id) for query_id in topics}, sort_keys=True)
     return hashlib.blake2b(written.encode(), digest_size=8).hexdigest()
 
 
@@ -76,9 +77,7 @@ def describe_trust(name: str, trusts: Sequence[float]) -> str:
     "'gpt-4o' leads; its labels decide the order in 1 topic and help to order the documents in 2"
     """
     if not trusts:
-        return (
-            f"{name!r} leads; how far to trust its labels is measured in each topic from the first relevant document on"
-        )
+        return f"{name!r} leads the loop; its trust is measured in a topic from its first relevant document on"
     hardly = sum(trust < LITTLE for trust in trusts)
     decisive = sum(trust >= MUCH for trust in trusts)
     parts = [
