@@ -537,7 +537,7 @@ def test_what_the_library_refuses_is_told(opened: Opened, hundred: Campaign, mon
     monkeypatch.setattr(Settings, "set_loop", refuse)
     app.number_input(key="target").set_value(80.0).run()
     app.button(key="save").click().run()
-    assert app.error[0].value == "no \\*such\\* thing"
+    assert app.error[0].value == "No \\*such\\* thing\\."
 
 
 def test_loop_prepares_the_documents(opened: Opened, hundred: Campaign) -> None:
