@@ -83,11 +83,10 @@ class QrelsIndex:
 
     def find_alike(self, ids: Sequence[str]) -> list[tuple[str, str]]:
         """Pairs of an id and the id of a document that differs only in writing; see :func:`.id_matches.find_alike`."""
-        import pyarrow as pa
         import pyarrow.compute as pc
 
         # A dictionary of half a million ids takes a second.
-        own, known = _lower_printable(pa.array(ids, pa.large_string())), self._in_lower_case
+        own, known = _lower_printable(arrow.from_texts(ids)), self._in_lower_case
         if own is not None and known is not None and not pc.any(pc.is_in(own, known)).as_py():
             return []
         return find_alike(ids, self._by_loose_key)
