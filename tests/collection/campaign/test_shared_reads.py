@@ -134,4 +134,8 @@ def test_every_number_is_that_of_a_fresh_process(
             compare(READS[name](campaign), fresh)
             with Campaign(directory) as another:
                 compare(READS[name](another), fresh)
+        log = log_arrays.shared(campaign.store.connection).read(campaign.store.connection, [])
+        known = "SELECT judgement FROM current_judgements ORDER BY judgement"  # kept by the database
+        current = log["id"].to_numpy()[log["current"].to_numpy(zero_copy_only=False)]
+        assert current.tolist() == campaign.store.connection.column(known)
     campaign.close()
