@@ -35,6 +35,8 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.card.server.routes import JudgingService
 from collection import accounts
 from collection.campaign import Campaign
+from collection.cli import output
+from collection.core import display
 from collection.core.records import Document, Role, Topic
 from tests.collection.campaign.machine_labels.llm.llm_server import FakeEndpoint
 from tests.helpers import (
@@ -253,6 +255,13 @@ def _quick_passwords() -> Iterator[None]:
     """A hash of a password takes a tenth of a second on purpose; a test that is not about that need not wait."""
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with mock.patch.object(accounts, "_hasher", return_value=quick):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _progress_is_not_printed() -> Iterator[None]:
+    """A busy machine takes long enough for a line of progress, which tests of what is printed would find."""
+    with mock.patch.object(output, "SELDOM", float("inf")), mock.patch.object(display, "SELDOM", float("inf")):
         yield
 
 

@@ -22,7 +22,7 @@ import yaml
 
 from annotate.views.widgets.widgets import NEXT
 from collection import cli
-from collection.cli import main, output as cli_output
+from collection.cli import main
 from collection.cli.help import CommandGroup, list_commands
 from collection.machine_labels.rules import LABEL_RULES
 from collection.measures import MEASURES
@@ -98,7 +98,6 @@ def test_blocks_run(page: Path, campaign: Path, tmp_path: Path, monkeypatch: pyt
     needs_campaign = "<!-- campaign: energy -->\n" in page.read_text()
     shutil.copytree(campaign if needs_campaign else DOCS / "examples", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cli_output, "SELDOM", float("inf"))  # no progress lines on a slow machine
     forget_members(monkeypatch, MEASURES, STRATEGIES, LABEL_RULES)
     names: dict[str, object] = {"__name__": "__main__"}
     for language, block in blocks(page):
