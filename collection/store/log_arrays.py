@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from collection.core.arrays import Bools
 from collection.store import columns
 from collection.store.connection import Connection, Parameters
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Bools = NDArray[np.bool_]
 
 LogColumns: TypeAlias = "dict[str, pa.Array]"
 """Columns of entries of the log, oldest first, by name; those of :data:`NAMES` have dictionaries."""
