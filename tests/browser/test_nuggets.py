@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from collection import Campaign
 from collection.core.records import Document, Topic
@@ -128,8 +128,15 @@ def test_annotators_make_nuggets_beside_the_document_by_keys_also_without_a_conn
     expect(field).to_have_value("")
     page.keyboard.press("Escape")
 
-    page.keyboard.press("y")
-    expect(rows).to_have_count(1)
+    page.reload()
+    ready(page)
+    held: list[Route] = []
+    page.route("**/nuggets", lambda route: held.append(route))  # noqa: PLW0108 - it is given attributes
+    page.keyboard.press("y")  # opens the list before it has arrived
+    expect(page.get_by_role("dialog", name="Your nuggets")).to_be_focused()
+    expect(rows).to_have_count(0)
+    held[0].continue_()
+    page.unroute("**/nuggets")
     expect(rows.get_by_role("button", name="Edit: Air lifts.", exact=True)).to_be_focused()
     context.set_offline(True)
     page.keyboard.press("o")

@@ -63,7 +63,7 @@ export function nuggetPanel(view, drawn) {
     view.setPanel("nuggets");
     load();
     if (form) field.focus();
-    else textButtons()[0]?.focus({ preventScroll: true });
+    else focusFirst();
   }
 
   // ------------------------------------------------------------------------------------------------ the field
@@ -150,6 +150,8 @@ export function nuggetPanel(view, drawn) {
 
   const textButtons = () => /** @type {HTMLElement[]} */ ([...list.querySelectorAll("[data-do=edit-nugget]")]);
 
+  const focusFirst = () => textButtons()[0]?.focus({ preventScroll: true });
+
   /** @param {string} name */
   function focusOn(name) {
     const button = textButtons().find(({ dataset }) => dataset.nugget === name);
@@ -216,7 +218,10 @@ export function nuggetPanel(view, drawn) {
     drawnList = next;
     const { active } = view;
     const { do: action = "", nugget = "", importance = "" } = active && list.contains(active) ? active.dataset : {};
+    const isFirst = !list.childElementCount;
     list.replaceChildren(...next.map(row));
+    // The list was opened before it arrived, and nothing else has taken the focus since.
+    if (isFirst && !form && active === view.node("nuggetsPanel")) return focusFirst();
     const now = next.find((each) => each.added === nugget); // it has got its name
     const isSame = (/** @type {HTMLElement} */ each) =>
       each.dataset.do === action && (each.dataset.importance ?? "") === importance;
@@ -224,6 +229,7 @@ export function nuggetPanel(view, drawn) {
       [nugget, now?.nugget].includes(dataset.nugget),
     );
     if (action) named.find(isSame)?.focus({ preventScroll: true });
+    return undefined;
   }
 
   function drawLost() {
