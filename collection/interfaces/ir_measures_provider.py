@@ -29,7 +29,7 @@ from ir_measures.util import QrelsConverter, RunConverter
 from collection.core.errors import CleverdonError
 from collection.core.ranking import rank_run
 from collection.formats.in_memory import as_qrels, may_repeat_pairs
-from collection.interfaces.nested_dictionaries import NestedQrels, TieOrder
+from collection.interfaces.nested_dictionaries import Nested, NestedQrels, TieOrder
 from collection.measures import Aligned, Measure, Version, align, parse_name
 from collection.measures.user_models import DEPTH
 
@@ -158,21 +158,30 @@ class Evaluator(providers.Evaluator):  # type: ignore[misc]
         self._requests: dict[Convention, list[Request]] = {}
         for request in requests:
             self._requests.setdefault(request.convention, []).append(request)
-        frame = as_qrels(qrels) if isinstance(qrels, dict) else QrelsConverter(qrels).as_pd_dataframe()
-        self._qrels = {convention: _Qrels(frame, convention) for convention in self._requests}
-        topics = qrels if isinstance(qrels, dict) else frame["query_id"].astype("str").unique()
+        with_subtopics = any(convention.subtopics for convention in self._requests)
+        given = qrels if isinstance(qrels, dict) else _read_qrels(qrels, with_subtopics)
+        prepared: dict[tuple[bool, bool], NestedQrels] = {}
+        self._qrels = {}
+        for convention in self._requests:
+            key = convention.subtopics, convention.any_grade
+            if key not in prepared:
+                prepared[key] = _prepare(given, convention)
+            self._qrels[convention] = _Qrels(prepared[key], convention)
+        topics = given["query_id"].astype("str").unique() if isinstance(given, pd.DataFrame) else given
         super().__init__([request.requested for request in requests], set(topics))
 
     def _columns(self, run: Any) -> Iterator[tuple[ir_measures.Measure, list[str], list[float]]]:
         """Yield each measure with its topics and their values."""
         if not isinstance(run, pd.DataFrame):
             run = RunConverter(run).as_dict_of_dict()
+        elif (nested := _as_nested(run, "score")) is not None:
+            run = nested
         elif may_repeat_pairs(run):  # the last row counts, as in a dictionary
             run = run.drop_duplicates(["query_id", "doc_id"], keep="last")
         for convention, requests in self._requests.items():
             aligned, present = self._qrels[convention].align(run)
-            topics = [topic for topic, here in zip(aligned.topics, present, strict=True) if here]
-            lacking = sorted(self.qrel_qids - set(topics))
+            topics = [topic for topic, here in zip(aligned.topics, present.tolist(), strict=True) if here]
+            lacking = sorted(self.qrel_qids.difference(topics))
             for requested, _, measure in requests:
                 values = measure(aligned)[present].tolist()
                 yield requested, topics + lacking, values + [requested.DEFAULT] * len(lacking)
@@ -199,25 +208,58 @@ class Evaluator(providers.Evaluator):  # type: ignore[misc]
         return CalcResults(overall, each)
 
 
-class _Qrels:
+SMALL = 100_000
+"""Rows of a frame up to which it is read as a dictionary, without the many small steps of pandas."""
+
+
+def _read_qrels(qrels: Any, with_subtopics: bool) -> pd.DataFrame | Nested:
+    """Read a frame or tuples, as a dictionary if possible."""
+    converter = QrelsConverter(qrels)
+    if with_subtopics:
+        return converter.as_pd_dataframe()
+    if converter.predict_type()[0] != "pd_dataframe":
+        return converter.as_dict_of_dict()
+    nested = _as_nested(qrels, "relevance")
+    return qrels if nested is None else nested
+
+
+def _as_nested(frame: pd.DataFrame, value: str) -> Nested | None:
+    """A small frame of texts and numbers as ``{query_id: {doc_id: value}}``, in which the last row of a pair counts."""
+    if len(frame) > SMALL or not {"query_id", "doc_id", value} <= set(frame.columns):
+        return None
+    topics, documents, values = (frame[name].tolist() for name in ("query_id", "doc_id", value))
+    if not {*map(type, topics), *map(type, documents)} <= {str} or not {*map(type, values)} <= {int, float}:
+        return None
+    if any(map(math.isnan, values)):
+        return None
+    nested: dict[str, dict[str, float]] = {topic: {} for topic in topics}
+    for topic, doc_id, number in zip(topics, documents, values, strict=True):
+        nested[topic][doc_id] = number
+    return nested
+
+
+def _prepare(given: pd.DataFrame | Nested, convention: Convention) -> NestedQrels:
+    """Prepare qrels as one provider of ir_measures reads them."""
+    pair = ["query_id", "doc_id"]
+    if convention.subtopics:
+        frame = given if isinstance(given, pd.DataFrame) else as_qrels(given)
+        given = frame.assign(subtopic=frame.get("iteration", "0"))
+    elif isinstance(given, pd.DataFrame):
+        given = given[[*pair, "relevance"]].drop_duplicates(pair, keep="last")
+    return NestedQrels(given, any_grade=convention.any_grade)
+
+
+class _Qrels(NamedTuple):
     """Qrels as one provider of ir_measures reads them."""
 
-    def __init__(self, frame: pd.DataFrame, convention: Convention) -> None:
-        pair = ["query_id", "doc_id"]
-        if convention.subtopics:
-            frame = frame.assign(subtopic=frame.get("iteration", "0"))
-        else:
-            frame = frame[[*pair, "relevance"]].drop_duplicates(pair, keep="last")
-        if convention.any_grade:
-            frame = frame.assign(relevance=frame["relevance"].clip(lower=0))
-        self._convention = convention
-        self._nested = NestedQrels(frame)
+    nested: NestedQrels
+    convention: Convention
 
     def align(self, run: Any) -> tuple[Aligned, np.ndarray]:
         """Align a frame or a nested dictionary; the second is (T,), whether the run has the topic."""
-        ties, version = self._convention.ties, self._convention.version
+        ties, version = self.convention.ties, self.convention.version
         if not isinstance(run, pd.DataFrame):
-            aligned = self._nested.align(run, ties=ties, version=version)
+            aligned = self.nested.align(run, ties=ties, version=version)
             return aligned, np.ones(len(aligned.topics), dtype=np.bool_)
         if ties == "listed":
             ranked = rank_run(run)
@@ -225,7 +267,7 @@ class _Qrels:
         elif ties == "ascending":
             backwards = rank_run(run.assign(score=-run["score"]))
             run = backwards.assign(score=backwards["rank"])
-        aligned = align(run, self._nested.index, version=version)
+        aligned = align(run, self.nested.index, version=version)
         return aligned, aligned.retrieved > 0
 
 

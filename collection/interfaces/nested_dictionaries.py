@@ -6,7 +6,7 @@ never becomes a column of seven million strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Literal
@@ -15,10 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from collection.core import arrow
 from collection.core.arrays import Ints
 from collection.core.errors import InputError
-from collection.measures import Aligned, Version, index_qrels
+from collection.formats.in_memory import as_qrels
+from collection.measures import Aligned, QrelsIndex, Version, index_qrels
 from collection.measures.alignment import place_pairs
+from collection.measures.qrels_index import index_pairs
 
 Nested = Mapping[str, Mapping[str, float]]
 """``{query_id: {doc_id: number}}``."""
@@ -28,6 +31,11 @@ ScoreArray = npt.NDArray[np.floating]
 TieOrder = Literal["descending", "ascending", "listed"]
 """The order of documents with equal scores: by id, or as listed."""
 
+SHORT = 100
+"""Mean number of documents of a topic up to which topics are ranked together: numpy is slow on many short arrays."""
+
+_NUMBERS = frozenset({int, float, np.int32, np.int64, np.float32, np.float64})
+
 
 class NestedQrels:
     """Qrels prepared for runs that are nested dictionaries.
@@ -35,7 +43,9 @@ class NestedQrels:
     Parameters
     ----------
     qrels
-        :data:`collection.core.frames.QRELS`.
+        :data:`collection.core.frames.QRELS`, or ``{query_id: {doc_id: grade}}``.
+    any_grade
+        Whether documents with a grade below 0 are judged, as if it were 0.
 
     Attributes
     ----------
@@ -43,8 +53,13 @@ class NestedQrels:
         The same for :func:`collection.measures.align`.
     """
 
-    def __init__(self, qrels: pd.DataFrame) -> None:
-        self.index = index_qrels(qrels)
+    def __init__(self, qrels: pd.DataFrame | Nested, *, any_grade: bool = False) -> None:
+        lowest = 0.0 if any_grade else -np.inf
+        index = None if isinstance(qrels, pd.DataFrame) else _index_plain(qrels, lowest)
+        if index is None:
+            frame = qrels if isinstance(qrels, pd.DataFrame) else as_qrels(qrels)
+            index = index_qrels(frame.assign(relevance=frame["relevance"].clip(lower=0)) if any_grade else frame)
+        self.index = index
         self._row = {topic: row for row, topic in enumerate(self.index.topics)}
 
     @cached_property
@@ -52,7 +67,7 @@ class NestedQrels:
         """Map, for each topic, a document to the place of the pair in the index, whose pairs are sorted by topic."""
         width = max(1, len(self.index.documents))
         starts = np.searchsorted(self.index.pairs, np.arange(len(self._row) + 1) * width).tolist()
-        doc_ids = self.index.documents.take(self.index.pairs % width).to_pylist()
+        doc_ids = self.index.documents.take(arrow.from_numpy(self.index.pairs % width)).to_pylist()
         return [dict(zip(doc_ids[a:b], range(a, b), strict=True)) for a, b in pairwise(starts)]
 
     def align(self, run: Nested, *, ties: TieOrder = "descending", version: Version = 10) -> Aligned:
@@ -81,29 +96,51 @@ class NestedQrels:
             raise InputError(f"run: expected {{query_id: {{doc_id: score}}}}, found {type(run).__name__}")
         topics = [topic for topic in run if topic in self._row]
         scores = _scores(run, topics, np.float32 if version == 9 else np.float64)
-        ends = np.cumsum([0, *(len(run[topic]) for topic in topics)])
+        rankings = [run[topic] for topic in topics]
         of_index = [self._row[topic] for topic in topics]
-        row: list[int] = []
-        rank: list[Ints] = [np.empty(0, dtype=np.int64)]
+        ids: list[str] = []
         pair: list[int] = []
-        for place, topic in enumerate(topics):
-            pairs, documents = self._pairs[of_index[place]], run[topic]
-            ids = list(pairs.keys() & documents.keys())
-            if ids:
-                rank.append(_rank(documents, scores[ends[place] : ends[place + 1]], ids, ties))
-                row += [place] * len(ids)
-                pair += [pairs[doc_id] for doc_id in ids]
+        wanted: list[float] = []
+        named = []
+        for place, documents in zip(of_index, rankings, strict=True):
+            pairs = self._pairs[place]
+            both = pairs.keys() & documents.keys()
+            named.append(len(both))
+            ids += both
+            pair += [pairs[doc_id] for doc_id in both]
+            wanted += [documents[doc_id] for doc_id in both]
+        retrieved = np.array([len(documents) for documents in rankings], dtype=np.int64)
+        row = np.repeat(np.arange(len(topics)), named)
         return place_pairs(
             self.index,
             of_index,
-            np.array(row, dtype=np.int64),
-            np.concatenate(rank),
+            row,
+            _rank(rankings, scores, retrieved, row, ids, _numbers(wanted, scores.dtype), ties),
             np.array(pair, dtype=np.int64),
             topics=topics,
-            retrieved=np.diff(ends),
+            retrieved=retrieved,
             ignored_topics=[topic for topic in run if topic not in self._row],
             version=version,
         )
+
+
+def _index_plain(qrels: Nested, lowest: float) -> QrelsIndex | None:
+    """Index dictionaries of texts and numbers; None for others, which :func:`.as_qrels` converts or refuses.
+
+    Grades below `lowest` are raised to it.
+    """
+    if type(qrels) is not dict or not all(type(documents) is dict for documents in qrels.values()):
+        return None
+    judged = {topic: documents for topic, documents in qrels.items() if documents}
+    doc_ids = list(chain.from_iterable(judged.values()))
+    grades = list(chain.from_iterable(documents.values() for documents in judged.values()))
+    if not {*map(type, judged), *map(type, doc_ids)} <= {str} or not set(map(type, grades)) <= _NUMBERS:
+        return None
+    values = np.array(grades, dtype=np.float64)
+    if np.isnan(values).any():
+        return None
+    topic = np.repeat(np.arange(len(judged)), [len(documents) for documents in judged.values()])
+    return index_pairs(list(judged), topic, arrow.from_texts(doc_ids), np.maximum(values, lowest))
 
 
 def _scores(run: Nested, topics: list[str], kind: npt.DTypeLike) -> ScoreArray:
@@ -126,21 +163,63 @@ def _numbers(values: Iterable[float], kind: npt.DTypeLike) -> ScoreArray:
         return np.fromiter(values, np.float64).astype(kind, copy=False)
 
 
-def _rank(documents: Mapping[str, float], scores: ScoreArray, ids: list[str], ties: TieOrder) -> Ints:
-    """The rank from 1 of each document in `ids`; `scores` are those of all `documents`, in their order."""
-    ascending = np.sort(scores)
-    wanted = _numbers((documents[doc_id] for doc_id in ids), scores.dtype)
-    last = np.searchsorted(ascending, wanted, side="right")
-    rank: Ints = len(scores) - last + 1
-    tied = np.flatnonzero(last - np.searchsorted(ascending, wanted) > 1).tolist()
-    if tied:
-        equal: dict[float, list[str]] = {score: [] for score in wanted[tied].tolist()}
-        for doc_id, score in zip(documents, scores.tolist(), strict=True):
-            if score in equal:
-                equal[score].append(doc_id)
-        if ties != "listed":
-            for group in equal.values():
-                group.sort(reverse=ties == "descending")
-        above = {doc_id: number for group in equal.values() for number, doc_id in enumerate(group)}
-        rank[tied] += [above[ids[place]] for place in tied]
+def _rank(
+    rankings: Sequence[Mapping[str, float]],
+    scores: ScoreArray,
+    retrieved: Ints,
+    row: Ints,
+    ids: list[str],
+    wanted: ScoreArray,
+    ties: TieOrder,
+) -> Ints:
+    """The rank from 1 of some documents.
+
+    Parameters
+    ----------
+    rankings, scores, retrieved
+        The documents of each topic; the scores of all of them, topic by topic; and their number.
+    row, ids, wanted
+        The place of the topic, the id and the score of each of the documents to rank, topic by topic.
+    ties
+        The order of equal scores.
+    """
+    ends = np.cumsum(retrieved)
+    if len(rankings) > 1 and len(scores) <= SHORT * len(rankings):
+        levels = np.unique(scores)
+        keys = np.repeat(np.arange(len(rankings)), retrieved) * len(levels) + np.searchsorted(levels, scores)
+        keys.sort()
+        wanted_keys = row * len(levels) + np.searchsorted(levels, wanted)
+        last = np.searchsorted(keys, wanted_keys, side="right")
+        equal = last - np.searchsorted(keys, wanted_keys)
+        rank: Ints = ends[row] - last + 1
+    else:
+        rank, equal = np.empty(len(ids), dtype=np.int64), np.empty(len(ids), dtype=np.int64)
+        begins = np.searchsorted(row, np.arange(len(rankings) + 1)).tolist()
+        starts = [0, *ends.tolist()]
+        for place, (begin, end) in enumerate(pairwise(begins)):
+            if begin < end:
+                ascending = np.sort(scores[starts[place] : starts[place + 1]])
+                last = np.searchsorted(ascending, wanted[begin:end], side="right")
+                equal[begin:end] = last - np.searchsorted(ascending, wanted[begin:end])
+                rank[begin:end] = len(ascending) - last + 1
+    tied = np.flatnonzero(equal > 1)
+    for some in np.split(tied, np.flatnonzero(np.diff(row[tied])) + 1) if len(tied) else ():
+        place = int(row[some[0]])
+        own = scores[ends[place] - retrieved[place] : ends[place]]
+        rank[some] += _places_among_equal(rankings[place], own, wanted[some], [ids[i] for i in some.tolist()], ties)
     return rank
+
+
+def _places_among_equal(
+    documents: Mapping[str, float], scores: ScoreArray, wanted: ScoreArray, ids: list[str], ties: TieOrder
+) -> list[int]:
+    """The place from 0 of each document in `ids` among those with its score; `scores` are those of all."""
+    equal: dict[float, list[str]] = {score: [] for score in wanted.tolist()}
+    for doc_id, score in zip(documents, scores.tolist(), strict=True):
+        if score in equal:
+            equal[score].append(doc_id)
+    if ties != "listed":
+        for group in equal.values():
+            group.sort(reverse=ties == "descending")
+    above = {doc_id: number for group in equal.values() for number, doc_id in enumerate(group)}
+    return [above[doc_id] for doc_id in ids]

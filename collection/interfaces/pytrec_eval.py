@@ -23,7 +23,6 @@ import numpy as np
 
 from collection.core.arrays import Floats
 from collection.core.errors import InputError, UnknownNameError
-from collection.formats.in_memory import as_qrels
 from collection.interfaces.nested_dictionaries import Nested, NestedQrels
 from collection.interfaces.trec_eval import NICKNAMES, TREC_MEASURES, OutputColumn, choose
 from collection.interfaces.trec_eval.measures import Graded
@@ -99,7 +98,7 @@ class RelevanceEvaluator:
         if relevance_level < 1:
             raise InputError(f"relevance_level: expected 1 or more, found {relevance_level}")
         _require_strings(query_relevance)
-        self._qrels = NestedQrels(as_qrels(query_relevance))
+        self._qrels = NestedQrels(query_relevance)
         self._level, self._judged_only = relevance_level, judged_docs_only_flag
         self._columns = _read(measures)
 

@@ -15,6 +15,7 @@ from ir_measures import *
 from ir_measures.measures import registry
 from ir_measures.providers import FallbackProvider
 
+from collection.core.errors import InputError
 from collection.interfaces import ir_measures_provider
 from collection.interfaces.ir_measures_provider import CONVENTIONS, CleverdonProvider, translate
 from tests.collection.interfaces.generated import Nested, as_frame, generated
@@ -55,6 +56,30 @@ def forms(qrels: dict[str, dict[str, int]], run: Nested) -> Iterator[tuple[Any, 
     )
     yield qrels, ranked
     yield judged, run
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_frames_give_the_same_values(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = generated(seed)
+    frames = as_frame(qrels, "relevance"), as_frame(run, "score")
+    measures = [AP, nDCG @ 5, RR @ 3, Judged @ 3, RBP(rel=1)]
+    small = values_of(OURS.calc(measures, *frames))
+    monkeypatch.setattr(ir_measures_provider, "SMALL", 0)
+    assert values_of(OURS.calc(measures, *frames)) == small
+
+
+def test_the_last_row_of_a_pair_in_a_frame_counts() -> None:
+    qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b", "a"], "relevance": [1, 0, 0]})
+    run = pd.DataFrame({"query_id": "1", "doc_id": ["b", "a", "b"], "score": [1.0, 2.0, 3.0]})
+    assert values_of(OURS.calc([NumRelRet, Judged @ 1, SetP], qrels, run)) == values_of(
+        OWN.calc([NumRelRet, Judged @ 1, SetP], qrels, run)
+    )
+
+
+def test_a_frame_without_a_score_is_refused() -> None:
+    run = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [1.0, None]})
+    with pytest.raises(InputError, match="row 2 has no score"):
+        OURS.calc([AP], {"1": {"a": 1}}, run)
 
 
 def values_of(found: ir_measures.CalcResults) -> dict[str, float]:

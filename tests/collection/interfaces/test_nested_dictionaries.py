@@ -1,11 +1,15 @@
 """Alignment of nested dictionaries: the same as that of frames, in every order of equal scores."""
 
+from types import MappingProxyType
+from typing import cast
+
 import numpy as np
 import pytest
 from hypothesis import given
 
 from collection.core.errors import InputError
 from collection.formats.in_memory import as_qrels
+from collection.interfaces import nested_dictionaries
 from collection.interfaces.nested_dictionaries import NestedQrels, TieOrder
 from collection.measures import UNJUDGED, UNPOOLED, Version, align
 from tests.collection.interfaces.generated import Nested, as_frame, cases, generated
@@ -14,7 +18,7 @@ from tests.helpers import tries
 
 def require_same(qrels: dict[str, dict[str, int]], run: Nested, version: Version) -> None:
     frame = as_qrels(qrels)
-    nested = NestedQrels(frame).align(run, version=version)
+    nested = NestedQrels(qrels).align(run, version=version)
     assert nested.topics == [topic for topic in run if qrels.get(topic)]
     whole = align(as_frame(run, "score"), frame, version=version)
     rows = [whole.topics.index(topic) for topic in nested.topics]
@@ -38,8 +42,38 @@ def test_a_frame_of_the_same_run_is_aligned_alike(
 
 @pytest.mark.parametrize("version", [9, 10])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_frame_of_a_longer_run_is_aligned_alike(version: Version, seed: int) -> None:
+@pytest.mark.parametrize("short", [0, nested_dictionaries.SHORT])
+def test_a_frame_of_a_longer_run_is_aligned_alike(
+    version: Version, seed: int, short: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nested_dictionaries, "SHORT", short)  # topics one by one, and together
     require_same(*generated(seed), version)
+
+
+@pytest.mark.parametrize("any_grade", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_qrels_without_pandas_are_those_of_a_frame(seed: int, any_grade: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = generated(seed)
+    qrels["empty"] = {}
+    expected = NestedQrels(as_qrels(qrels), any_grade=any_grade).align(run)
+    monkeypatch.setattr(nested_dictionaries, "as_qrels", None)
+    found = NestedQrels(qrels, any_grade=any_grade).align(run)
+    for name in ("topics", "levels", "ignored_topics"):
+        assert getattr(found, name) == getattr(expected, name)
+    for name in ("grades", "judged", "retrieved"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
+def test_other_qrels_are_read_as_frames() -> None:
+    run = {"1": {"a": 2.0, "b": 1.0}}
+    for qrels in (
+        {1: {"a": 1, "b": 2}},
+        {"1": {"a": np.int8(1), "b": np.int8(2)}},
+        {"1": MappingProxyType({"a": 1, "b": 2})},
+    ):
+        assert NestedQrels(cast(Nested, qrels)).align(run).grades.tolist() == [[1, 2]]
+    with pytest.raises(InputError, match="row 1 has no relevance"):
+        NestedQrels({"1": {"a": np.nan}})
 
 
 @pytest.mark.parametrize(
