@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from collection.annotator_agreement.judging_time import find_sessions
+from collection.core.arrays import Ints
 from collection.core.phrases import count, duration, percent
 from collection.core.records import require_columns
 
@@ -81,8 +82,9 @@ def compute_statistics(
     Parameters
     ----------
     log
-        The whole log, oldest first: the columns NEEDED of :class:`.Judgement`. Adjudications are left
-        out, surplus judgements included; imported judgements have neither times nor an order.
+        The whole log, oldest first: the columns NEEDED of :class:`.Judgement`; names may be categories, and
+        ``judged_at`` times. Adjudications are left out, surplus judgements included; imported judgements have neither
+        times nor an order.
     current
         The current judgements, for grades: the same columns.
     several
@@ -101,6 +103,7 @@ def compute_statistics(
     )
     current = current[(current["counts_as"] == "judgement").to_numpy(dtype=np.bool_)]
     own = log[((log["kind"] != "undone") & (log["source"] != "imported")).to_numpy(dtype=np.bool_)]
+    own = own[["annotator", "kind", "relevance", "judged_at", "at", "seconds", "away"]]
     graded = several[((several["kind"] == "graded") & (several["counts_as"] == "judgement")).to_numpy(dtype=np.bool_)]
     shared = _compare_shared(graded[[*PAIR, "annotator"]].assign(grade=graded["relevance"].astype("int64")))
     entries, flags = log[["annotator", "kind", "revises"]], current[["annotator", "kind", "relevance", "flagged"]]
@@ -115,12 +118,13 @@ def compute_statistics(
     remarks = {row["annotator"]: sentences for row in rows if (sentences := list(_remarks(row, facts, shared)))}
     times = own.loc[own["seconds"].notna(), ["annotator", "at", "seconds"]].rename(columns={"at": "judged_at"})
     days = own.assign(day=own["at"].dt.floor("D").dt.tz_localize(None)).groupby(["annotator", "day"], as_index=False)
+    counts = days.size().rename(columns={"size": "judgements"}).astype({"annotator": "str"})
     return AnnotatorStatistics(
         facts,
         remarks,
         _find_differences(shared),
         times.reset_index(drop=True),
-        days.size().rename(columns={"size": "judgements"}),
+        counts.sort_values(["annotator", "day"], ignore_index=True),
     )
 
 
@@ -133,12 +137,12 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
     hours = sum((session.until - session.since).total_seconds() for session in sessions) / 3600
     days = own["at"].dt.floor("D").nunique()
     grades = current.loc[current["kind"] == "graded", "relevance"].astype("int64").value_counts().sort_index()
-    in_order = own["relevance"].where(own["kind"] == "graded").astype("Int64").fillna(-1).tolist()
+    in_order = own["relevance"].where(own["kind"] == "graded").to_numpy(dtype=np.float64, na_value=-1).astype(np.int64)
     streak, grade = longest_streak(in_order)
-    graded = sum(given >= 0 for given in in_order)
+    graded = int((in_order >= 0).sum())
     return {
         "judgements": len(current),
-        "last_at": own["judged_at"].max(),
+        "last_at": _text(own["judged_at"].max()),
         "cannot_judge": int((current["kind"] == "cannot judge").sum()),
         "flagged": int(current["flagged"].sum()),
         "revised": int((log["revises"].notna() & ~undone).sum()),
@@ -162,14 +166,21 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
         "row": streak,
         "row_grade": grade,
         "said": graded,
-        "row_share": in_order.count(grade) / graded if grade is not None else np.nan,
+        "row_share": int((in_order == grade).sum()) / graded if grade is not None else np.nan,
         "shared": len(shared),
         "agreement": _agreement(shared),
         "higher": (shared["grade"] - shared["others_mean"]).mean(),
     }
 
 
-def longest_streak(grades: Sequence[int]) -> tuple[int, int | None]:
+def _text(time: object) -> object:
+    """A time as :func:`collection.core.clock.now` writes it, nan for NaT; anything else as it is."""
+    if time is pd.NaT:
+        return np.nan
+    return time.isoformat(timespec="milliseconds") if isinstance(time, pd.Timestamp) else time
+
+
+def longest_streak(grades: Sequence[int] | Ints) -> tuple[int, int | None]:
     """The length and grade of the longest streak of one grade; negative values (no grade) end a streak."""
     given = np.asarray(grades, dtype=np.int64)
     starts = np.flatnonzero(np.diff(given, prepend=given[:1] - 1))

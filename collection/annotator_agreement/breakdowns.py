@@ -220,6 +220,7 @@ def _split_by_topic(labels: Labels) -> Iterator[LabelPart]:
 
 
 def _set_against_majority(labels: Labels) -> Iterator[LabelPart]:
+    labels = labels.rows(labels.several)
     for annotator in labels.annotators:
         two = labels.against_rest(annotator)
         if len(two.pairs):

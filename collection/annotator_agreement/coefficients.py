@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from collection.annotator_agreement.labels import MISSING, Labels
+from collection.annotator_agreement.labels import MISSING, Codes, Labels
 from collection.core.arrays import Floats, Ints
 from collection.core.registry import Entry, Registry
 
@@ -108,8 +108,11 @@ class Patterns:
     def __init__(self, labels: Labels) -> None:
         self.grades = labels.grades
         if labels.codes.size:
-            self.rows, inverse, self.times = np.unique(labels.codes, axis=0, return_inverse=True, return_counts=True)
-            self.of_pair = inverse.reshape(-1)
+            number = _number_rows(labels.codes, len(labels.grades) + 1)
+            _, first, self.of_pair, self.times = np.unique(
+                number, return_index=True, return_inverse=True, return_counts=True
+            )
+            self.rows = labels.codes[first]
         else:
             self.rows, self.of_pair = labels.codes[:0], np.zeros(0, dtype=np.intp)
             self.times = np.zeros(0, dtype=np.int64)
@@ -171,6 +174,20 @@ class Patterns:
         sums = self.sums(self.times[None, :].astype(np.float64))
         counts = np.repeat(self.counts[self.of_several], self.times[self.of_several], axis=0).astype(np.int64)
         return replace(sums, value_counts=counts)
+
+
+def _number_rows(codes: Codes, size: int) -> Ints:
+    """(rows,): a number for each row of codes, which are `size` from -1 on; in the order of the rows.
+
+    As many columns as fit are one number, since rows themselves take long to sort.
+    """
+    numbers, most = np.zeros(len(codes), dtype=np.int64), 1
+    for column in codes.T:
+        if most * size >= 2**62:
+            values, numbers = np.unique(numbers, return_inverse=True)
+            most = len(values)
+        numbers, most = numbers * size + (column + 1), most * size
+    return numbers
 
 
 def _divide(above: Floats, below: Floats) -> Floats:

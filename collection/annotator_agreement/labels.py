@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from collection.core.arrays import Bools, Floats, Integers
 from collection.core.errors import InputError, require_known
 from collection.core.frames import LABELS, number_pairs
 
-Codes = npt.NDArray[np.int16]
+Codes = npt.NDArray[np.int8]
 
 MISSING = -1
 """The code of a missing grade."""
@@ -47,8 +48,8 @@ class Labels:
         Parameters
         ----------
         frame
-            :data:`.LABELS`, and perhaps ``judged_at`` (ISO 8601) and ``topic``, by which pairs are grouped in place
-            of ``query_id``. An annotator's last row for a pair counts.
+            :data:`.LABELS`, and perhaps ``judged_at`` (ISO 8601, or times) and ``topic``, by which pairs are grouped in
+            place of ``query_id``. An annotator's last row for a pair counts.
         grades
             The scale; the grades that occur if left out. Gwet's coefficients depend on its size.
 
@@ -58,13 +59,19 @@ class Labels:
             A column, a name or an id is missing; a grade is no number, infinite, or outside the scale; or there are
             more than :data:`MAX_GRADES`.
         """
+        labels = cls.from_keys(frame, grades)
+        return replace(labels, pairs=labels.pairs.astype("str"))
+
+    @classmethod
+    def from_keys(cls, frame: pd.DataFrame, grades: Iterable[float] | None = None) -> Labels:
+        """Make them as :meth:`of`, with the topics and documents of :attr:`pairs` as in the frame: texts or keys."""
         frame = LABELS.check(frame, "agreement")
         given = frame[frame["relevance"].notna()]
         numbers = given["relevance"].to_numpy(dtype=np.float64)
         if np.isinf(numbers).any():
             raise InputError("relevance: agreement needs finite grades, found infinity")
-        who, names = pd.factorize(given["annotator"].astype("str"), sort=True)
-        pair = number_pairs(given[["query_id", "doc_id"]].astype("str"))
+        who, names = _number_names(given["annotator"])
+        pair = number_pairs(given[["query_id", "doc_id"]])
         last = ~pd.Series(pair * max(1, len(names)) + who).duplicated(keep="last").to_numpy()
         given, numbers, who = given[last], numbers[last], who[last]
         scale = np.unique(numbers if grades is None else np.array(list(grades), dtype=np.float64))
@@ -80,10 +87,10 @@ class Labels:
         place, _ = pd.factorize(pair[last])
         first = ~pd.Series(place).duplicated().to_numpy()
         columns = [name for name in ("query_id", "doc_id", "topic") if name in given]
-        pairs = given.loc[first, columns].astype("str").reset_index(drop=True)
-        codes = np.full((len(pairs), len(names)), MISSING, dtype=np.int16)
+        pairs = given.loc[first, columns].reset_index(drop=True)
+        codes = np.full((len(pairs), len(names)), MISSING, dtype=np.int8)
         codes[place, who] = np.searchsorted(scale, numbers)
-        return cls(tuple(map(str, names)), pairs, codes, scale, _finished(given, place, len(pairs)), int((~last).sum()))
+        return cls(names, pairs, codes, scale, _finished(given, place, len(pairs)), int((~last).sum()))
 
     @property
     def count(self) -> int:
@@ -95,7 +102,7 @@ class Labels:
         """Topic of each pair; several answers, which are judged separately, can have the same one."""
         return self.pairs["topic" if "topic" in self.pairs else "query_id"]
 
-    @property
+    @cached_property
     def several(self) -> Bools:
         """Return whether each pair was graded by two annotators or more."""
         return (self.codes != MISSING).sum(axis=1) > 1
@@ -133,7 +140,7 @@ class Labels:
         own = self.column(annotator)
         others = np.delete(self.codes, self.annotators.index(annotator), axis=1)
         votes = np.stack([(others == code).sum(axis=1) for code in range(len(self.grades))], axis=1)
-        most = np.where(votes.any(axis=1), votes.argmax(axis=1), MISSING).astype(np.int16)
+        most = np.where(votes.any(axis=1), votes.argmax(axis=1), MISSING).astype(np.int8)
         return self._two((annotator, REST), own, most)
 
     def difference(self, annotator: str) -> float:
@@ -157,7 +164,7 @@ class Labels:
 
     def binary(self, level: float) -> Labels:
         """The same labels with two grades: 1 from `level` on, else 0."""
-        relevant = np.append(self.grades >= level, MISSING).astype(np.int16)  # MISSING is the index of the last one
+        relevant = np.append(self.grades >= level, MISSING).astype(np.int8)  # MISSING is the index of the last one
         return replace(self, codes=relevant[self.codes], grades=np.array([0.0, 1.0]))
 
 
@@ -172,10 +179,20 @@ def select_labels(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: S
     return (left[left["query_id"].isin(list(topics))] if topics else left).reset_index(drop=True)
 
 
+def _number_names(column: pd.Series[str]) -> tuple[Integers, tuple[str, ...]]:
+    """(rows,) the place of each value among the different ones, which are sorted; categories are not read as texts."""
+    codes, values = pd.factorize(column)
+    names = [str(value) for value in values]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return np.argsort(order)[codes], tuple(names[place] for place in order)
+
+
 def _finished(given: pd.DataFrame, place: Integers, pairs: int) -> pd.Series[pd.Timestamp]:
     """The latest time of each pair; NaT if one of its grades has none."""
     if "judged_at" not in given or not pairs:
         return pd.Series(pd.NaT, index=range(pairs), dtype="datetime64[ns, UTC]")
     times = pd.to_datetime(given["judged_at"], utc=True, format="ISO8601", errors="coerce").reset_index(drop=True)
+    if len(given) == pairs:  # in the order of the pairs, each of which has one grade
+        return times
     latest = times.groupby(place).max()
     return latest.mask(times.isna().groupby(place).any()).reset_index(drop=True)

@@ -20,6 +20,9 @@ from collection.core.errors import InputError
 MOST_TOPICS = 10_000_000
 """Largest number of topics that is tried."""
 
+_STEPS = 10**10
+"""Steps of 1 standard deviation in which a detectable difference is sought."""
+
 
 def compute_power(difference: float, spread: float, topics: int, *, alpha: float = 0.05) -> float:
     """Compute the probability that a two-sided paired t-test at level `alpha` detects a true difference of means.
@@ -77,15 +80,16 @@ def compute_detectable(spread: float, topics: int, *, power: float = 0.8, alpha:
     _check(spread, alpha, power)
     if power <= alpha:
         return 0.0  # without any difference a test is significant with probability alpha
-    from scipy.optimize import brentq
 
-    def lacking(effect: float) -> float:
-        return compute_power(effect, 1.0, topics, alpha=alpha) - power
+    def reaches(effect: float) -> bool:
+        return compute_power(effect, 1.0, topics, alpha=alpha) >= power
 
     high = 1.0
-    while lacking(high) < 0:
+    while not reaches(high):
         high *= 2
-    return float(brentq(lacking, 0.0, high, xtol=1e-10)) * spread
+    # Bisection: to import scipy.optimize takes longer than all of it.
+    steps = range(int(high * _STEPS))
+    return bisect_left(steps, True, key=lambda step: reaches(step / _STEPS)) / _STEPS * spread
 
 
 def _check(spread: float, alpha: float, power: float = 0.5) -> None:

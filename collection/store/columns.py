@@ -109,6 +109,13 @@ def doc_ids(connection: Connection, docs: pd.Series[int]) -> pd.Series[str]:
     return _documents(connection, keys).take(keys)
 
 
+def with_ids(connection: Connection, frame: pd.DataFrame) -> pd.DataFrame:
+    """Put ids in place of the keys in ``query_id`` and ``doc_id``."""
+    with connection.snapshot():
+        ids = {"query_id": query_ids(connection, frame["query_id"]), "doc_id": doc_ids(connection, frame["doc_id"])}
+    return frame.assign(**{name: texts.set_axis(frame.index) for name, texts in ids.items()})
+
+
 def name_pairs(connection: Connection, frame: pd.DataFrame) -> pd.DataFrame:
     """Put ids in place of the keys in ``query_id`` and ``doc_id``, and sort by topic, as imported, and document id."""
     docs = frame["doc_id"].to_numpy(dtype=np.int64)

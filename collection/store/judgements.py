@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -39,9 +39,6 @@ def _parse_each(texts: pd.Series[str], parse: Callable[[str | None], object]) ->
     codes, distinct = pd.factorize(texts)
     values = np.fromiter((*map(parse, distinct), parse(None)), dtype=object)
     return pd.Series(values[codes], index=texts.index)
-
-
-LogPlaces = npt.NDArray[np.int64]
 
 
 class PairState(NamedTuple):
@@ -232,14 +229,7 @@ class JudgementTables(Repository):
         with self.connection.snapshot():
             arrays = log_arrays.shared(self.connection)
             log = arrays.read(self.connection, ["flagged"] if flagged else [])
-            rows = to_numpy(log["current"]) if current else np.ones(len(log["id"]), dtype=np.bool_)
-            if several:
-                shared = to_numpy(log["shared"])
-                qualification = self.connection.column("SELECT topic << 32 | doc FROM qualification_set ORDER BY 1")
-                if qualification:
-                    pairs = to_numpy(log["topic"]) << 32 | to_numpy(log["doc"])
-                    shared = shared | np.isin(pairs, qualification)
-                rows = rows & shared
+            rows = self._select_rows(log, current=current, several=several)
             if flagged:
                 rows = rows & to_numpy(log["flagged"]).astype(np.bool_)
             if rows.sum() * columns_of.FEW < len(rows):
@@ -247,6 +237,35 @@ class JudgementTables(Repository):
             log = arrays.read(self.connection, log_arrays.KEPT.intersection(names))
             log |= log_arrays.read(self.connection, [n for n in names if n not in log], "FROM judgements ORDER BY id")
             return self._frame(log_arrays.select(log, names, rows), columns)
+
+    def _select_rows(self, log: LogColumns, *, current: bool, several: bool) -> npt.NDArray[np.bool_]:
+        rows = to_numpy(log["current"]) if current else np.ones(len(log["id"]), dtype=np.bool_)
+        if not several:
+            return rows
+        shared = to_numpy(log["shared"])
+        qualification = self.connection.column("SELECT topic << 32 | doc FROM qualification_set ORDER BY 1")
+        if qualification:
+            pairs = to_numpy(log["topic"]) << 32 | to_numpy(log["doc"])
+            shared = shared | np.isin(pairs, qualification)
+        return rows & shared
+
+    def coded(self, columns: Collection[str], *, current: bool = True, several: bool = False) -> pd.DataFrame:
+        """Return columns of :meth:`table` without making texts of them, which takes longer than most sums.
+
+        Names, such as ``annotator`` and ``kind``, are categories, numbers float64 if one is missing. In place of
+        ``query_id``, ``doc_id`` and ``judged_at`` the frame has ``topic`` and ``doc``, the keys for :meth:`with_ids`,
+        and ``at``, the time, NaT where it is none.
+        """
+        import pyarrow as pa
+
+        with self.connection.snapshot():
+            log = log_arrays.shared(self.connection).read(self.connection, log_arrays.KEPT.intersection(columns))
+            rows = self._select_rows(log, current=current, several=several)
+        return pa.table(log_arrays.select(log, columns, rows)).to_pandas()
+
+    def with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Put ids in place of the keys in ``query_id`` and ``doc_id``."""
+        return columns_of.with_ids(self.connection, frame)
 
     def _read_entries(self, ids: Iterable[int], columns: Sequence[str]) -> pd.DataFrame:
         rows = "FROM judgements WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
@@ -502,13 +521,13 @@ class JudgementTables(Repository):
         choice = ("strategy", "model_round", "probability", "conditions")
         with self.connection.snapshot():
             log = self._log_of(query_ids, [*pair, *choice, "source"])
-            last, first = _current_entries(log)
+            last, first = log_arrays.find_entries(log)
             order = first.argsort(kind="stable")
             last, first = last[order], first[order]
             frames = [_frame({n: log[n].take(p) for n in names}) for names, p in ((pair, last), (choice, first))]
             current = pd.concat(frames, axis=1)
             current["imported"] = is_value(log["source"], "imported")[first].astype(np.int64)
-            current["while_undone"] = _find_while_undone(log)[first]
+            current["while_undone"] = log_arrays.find_while_undone(log)[first]
             current = self._restore_draws(current, query_ids)
             ids = {"query_id": columns_of.query_ids(self.connection, current["topic"]), "row": current["doc"] - 1}
         return pd.concat([pd.DataFrame(ids), current.drop(columns=["topic", "doc"])], axis=1)
@@ -627,72 +646,3 @@ def _frame(log: LogColumns) -> pd.DataFrame:
 
     names = {n: v.cast(pa.large_string()) for n, v in log.items() if isinstance(v, pa.DictionaryArray)}
     return pa.table(log | names).to_pandas()
-
-
-def _find_while_undone(log: LogColumns) -> npt.NDArray[np.bool_]:
-    """Find the entries whose document was selected or judged while another one had lost its only judgement by an undo.
-
-    A round has read as many entries of its topic as its number says. `log` is as in :func:`_current_entries`.
-    """
-    undone = is_value(log["kind"], "undone")
-    affected = np.zeros(len(undone), dtype=np.bool_)
-    if not undone.any():
-        return affected
-    deciders = log_arrays.number(to_numpy(log["annotator"]), to_numpy(log["counts_as"]))
-    rounds = to_numpy(log["model_round"]).astype(np.float64)
-    topics, docs = to_numpy(log["topic"]), to_numpy(log["doc"])
-    for topic in np.unique(topics[undone]):
-        places = np.flatnonzero(topics == topic)
-        at, read = np.arange(len(places)), rounds[places]
-        for doc in np.unique(docs[places][undone[places]]):
-            same = docs[places] == doc
-            for start, end in _find_gaps(at[same], deciders[places], undone[places]):
-                affected[places[~same & (((start < at) & (at < end)) | ((start < read) & (read <= end)))]] = True
-    return affected
-
-
-def _find_gaps(places: LogPlaces, deciders: LogPlaces, undone: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Yield from which entry to which one a document had no judgement; `places` are its entries in its topic's log.
-
-    `deciders` tells whose judgement each entry of the topic is, `undone` whether it takes that back.
-    """
-    standing: set[int] = set()
-    start: int | None = None
-    for place in places.tolist():
-        (standing.discard if undone[place] else standing.add)(int(deciders[place]))
-        if standing and start is not None:
-            yield start, place
-        start = None if standing else place if start is None else start
-    if start is not None:
-        yield start, len(deciders)
-
-
-def _current_entries(log: LogColumns) -> tuple[LogPlaces, LogPlaces]:
-    """Find the current judgement of each annotator and pair, and the first entry of its document.
-
-    Parameters
-    ----------
-    log
-        ``topic``, ``doc``, ``annotator``, ``counts_as``, ``kind``, ``strategy`` of entries, oldest first.
-
-    Returns
-    -------
-    last, first
-        Positions in the log, in the order of `last`. The first entry of a document is a judgement that is no second
-        opinion, if there is one, or else its first second opinion or, of an adjudication, its last change.
-    """
-    documents = log_arrays.number(to_numpy(log["topic"]), to_numpy(log["doc"]))
-    places = np.arange(len(documents))
-    keys = log_arrays.number(documents, to_numpy(log["annotator"]), to_numpy(log["counts_as"]))
-    undone = is_value(log["kind"], "undone")
-    end = np.full(keys.max(initial=-1) + 1, -1)
-    end[keys[undone]] = places[undone]  # of equal keys, the last one stands
-    since = places[places > end[keys]]
-    last = np.full(len(end), -1)
-    last[keys[since]] = since
-    last = np.sort(last[last >= 0])
-    first = np.full(documents.max(initial=-1) + 1, -1)
-    adjudicated, second = is_value(log["counts_as"], "adjudication"), is_value(log["strategy"], "overlap")
-    for some in (last, places[second & ~adjudicated][::-1], places[~second & ~adjudicated][::-1]):
-        first[documents[some]] = some  # of equal keys, the last one stands: the earliest judgement
-    return last, first[documents[last]]

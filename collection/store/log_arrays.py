@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.core.arrays import Bools
+from collection.core.arrays import Bools, Ints
 from collection.store import columns
 from collection.store.connection import Connection, Parameters
 
@@ -30,9 +30,12 @@ _TEXTS = ("uuid", "reason", "judged_at", "shown_at")
 _LONG = ("seconds", "probability", "away", "note", "passages", "answers")
 """Columns with fractions or texts of any length; see :func:`.columns.read_table`."""
 
+AT = "at"
+"""A column that is computed from ``judged_at``: the time; null where that is none."""
+
 KEPT = {
-    *NAMES, "id", "topic", "doc", "relevance", "judged_at", "seconds", "away", "note", "flagged", "answers", "revises",
-    "pool_rank", "model_round", "conditions", "probability",
+    *NAMES, AT, "id", "topic", "doc", "relevance", "judged_at", "seconds", "away", "note", "flagged", "answers",
+    "revises", "pool_rank", "model_round", "conditions", "probability",
 }  # fmt: skip
 """Columns that stay in memory; only exports read the others."""
 
@@ -51,7 +54,7 @@ def read(connection: Connection, names: Collection[str], rows: str, parameters: 
     import pyarrow as pa
 
     known = [name for name in names if name not in NAMES]
-    short = {name: name for name in known if name not in _LONG}
+    short = {name: "judged_at" if name == AT else name for name in known if name not in _LONG}
     if len(known) < len(names):
         short["names"] = _JOINED
     table = columns.read_table(connection, short, {name: name for name in known if name in _LONG}, rows, parameters)
@@ -66,6 +69,9 @@ def _typed(name: str, values: pa.Array) -> pa.Array:
     """Return a column in its type, which a few values do not tell."""
     import pyarrow as pa
 
+    if name == AT:
+        times = pd.to_datetime(values.to_pandas(), utc=True, format="ISO8601", errors="coerce")
+        return pa.array(times.astype("datetime64[us, UTC]"))
     reals, texts = _LONG[:3], (*_LONG[3:], *_TEXTS)
     return values.cast(pa.float64() if name in reals else pa.large_string() if name in texts else pa.int64())
 
@@ -195,3 +201,72 @@ def find_shared(log: Mapping[str, pa.Array]) -> Bools:
     pairs, current = number(to_numpy(log["topic"]), to_numpy(log["doc"])), to_numpy(log["current"])
     weights = 1 + is_value(log["counts_as"], "adjudication")
     return (np.bincount(pairs[current], weights[current], minlength=pairs.max(initial=-1) + 1) > 1)[pairs]
+
+
+def find_while_undone(log: LogColumns) -> Bools:
+    """Find the entries whose document was selected or judged while another one had lost its only judgement by an undo.
+
+    A round has read as many entries of its topic as its number says. `log` is as in :func:`find_entries`.
+    """
+    undone = is_value(log["kind"], "undone")
+    affected = np.zeros(len(undone), dtype=np.bool_)
+    if not undone.any():
+        return affected
+    deciders = number(to_numpy(log["annotator"]), to_numpy(log["counts_as"]))
+    rounds = to_numpy(log["model_round"]).astype(np.float64)
+    topics, docs = to_numpy(log["topic"]), to_numpy(log["doc"])
+    for topic in np.unique(topics[undone]):
+        places = np.flatnonzero(topics == topic)
+        at, read = np.arange(len(places)), rounds[places]
+        for doc in np.unique(docs[places][undone[places]]):
+            same = docs[places] == doc
+            for start, end in _find_gaps(at[same], deciders[places], undone[places]):
+                affected[places[~same & (((start < at) & (at < end)) | ((start < read) & (read <= end)))]] = True
+    return affected
+
+
+def _find_gaps(places: Ints, deciders: Ints, undone: Bools) -> Iterator[tuple[int, int]]:
+    """Yield from which entry to which one a document had no judgement; `places` are its entries in its topic's log.
+
+    `deciders` tells whose judgement each entry of the topic is, `undone` whether it takes that back.
+    """
+    standing: set[int] = set()
+    start: int | None = None
+    for place in places.tolist():
+        (standing.discard if undone[place] else standing.add)(int(deciders[place]))
+        if standing and start is not None:
+            yield start, place
+        start = None if standing else place if start is None else start
+    if start is not None:
+        yield start, len(deciders)
+
+
+def find_entries(log: LogColumns) -> tuple[Ints, Ints]:
+    """Find the current judgement of each annotator and pair, and the first entry of its document.
+
+    Parameters
+    ----------
+    log
+        ``topic``, ``doc``, ``annotator``, ``counts_as``, ``kind``, ``strategy`` of entries, oldest first.
+
+    Returns
+    -------
+    last, first
+        Positions in the log, in the order of `last`. The first entry of a document is a judgement that is no second
+        opinion, if there is one, or else its first second opinion or, of an adjudication, its last change.
+    """
+    documents = number(to_numpy(log["topic"]), to_numpy(log["doc"]))
+    places = np.arange(len(documents))
+    keys = number(documents, to_numpy(log["annotator"]), to_numpy(log["counts_as"]))
+    undone = is_value(log["kind"], "undone")
+    end = np.full(keys.max(initial=-1) + 1, -1)
+    end[keys[undone]] = places[undone]  # of equal keys, the last one stands
+    since = places[places > end[keys]]
+    last = np.full(len(end), -1)
+    last[keys[since]] = since
+    last = np.sort(last[last >= 0])
+    first = np.full(documents.max(initial=-1) + 1, -1)
+    adjudicated, second = is_value(log["counts_as"], "adjudication"), is_value(log["strategy"], "overlap")
+    for some in (last, places[second & ~adjudicated][::-1], places[~second & ~adjudicated][::-1]):
+        first[documents[some]] = some  # of equal keys, the last one stands: the earliest judgement
+    return last, first[documents[last]]

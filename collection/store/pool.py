@@ -39,7 +39,8 @@ class PoolTables(Repository):
         short = {"query_id": "topic", "doc_id": "doc", "rank": "rank", "stratum": "stratum", "pool_round": "pool_round"}
         with self.connection.snapshot():
             rows = "FROM pool ORDER BY topic, pool_round, position"
-            frame = self._with_ids(columns.read(self.connection, short, {"probability": "probability"}, rows))
+            pool = columns.read(self.connection, short, {"probability": "probability"}, rows)
+            frame = columns.with_ids(self.connection, pool)
             strategies = self.connection.mapping("SELECT pool_round, strategy FROM pool_rounds ORDER BY pool_round")
         frame.insert(2, "strategy", frame["pool_round"].map(strategies).astype("str"))
         frame = frame[["query_id", "doc_id", "strategy", "rank", "probability", "stratum", "pool_round"]]
@@ -55,13 +56,8 @@ class PoolTables(Repository):
         """Return ``query_id`` and ``doc_id`` of :meth:`pairs`, in no particular order of the documents of a topic."""
         with self.connection.snapshot():
             keys = {"query_id": "topic", "doc_id": "doc"}
-            return self._with_ids(columns.read(self.connection, keys, {}, "FROM pool ORDER BY topic, doc"))
-
-    def _with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with the ids of topics and documents in place of their keys."""
-        frame["query_id"] = columns.query_ids(self.connection, frame["query_id"])
-        frame["doc_id"] = columns.doc_ids(self.connection, frame["doc_id"])
-        return frame
+            pool = columns.read(self.connection, keys, {}, "FROM pool ORDER BY topic, doc")
+            return columns.with_ids(self.connection, pool)
 
     def with_text(self, most: int) -> pd.DataFrame:
         """Return ``query_id`` and ``doc_id`` of the first `most` of :meth:`pairs` whose document has a text."""

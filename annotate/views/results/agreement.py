@@ -42,7 +42,7 @@ if question is not None and question.question.kind == "tags" and selected_questi
     st.stop()
 
 
-matrix = cached(study.matrix, key, "Comparing", 8)
+matrix = study.matrix
 review = campaign.settings.review()
 stages: tuple[str, ...] = ()
 if review is not None and (

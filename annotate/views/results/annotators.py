@@ -18,7 +18,7 @@ campaign = session.current().campaign
 
 st.title("Annotators")
 logged = campaign.store.judgements.counts()["logged"]
-statistics = cached(campaign.results.agreement.annotator_statistics, logged, "Reading the log", 4)()
+statistics = cached(campaign.results.agreement.annotator_statistics, logged, "Reading the log", 1)()
 facts, remarks, times = statistics.facts, statistics.remarks, statistics.times
 differences = list(statistics.differences)
 if facts.empty:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from collection.measures import Measure, as_measure
 from collection.store import Store
 
 LABELS = ("annotator", "query_id", "doc_id", "relevance", "judged_at", "seconds", "note", "source")
+_CODED = ("annotator", "topic", "doc", "relevance", "at", "source", "kind", "counts_as")
 
 
 class Conclusion(NamedTuple):
@@ -108,16 +109,46 @@ class AgreementStudy:
         UnknownNameError
             There is no such topic, or nobody of that name has graded anything.
         """
-        return self._labels(self._answered(self._judgements()), topics, without)
+        named = self._named_judgements() if self.judgements is None else self.judgements
+        return self._labels(self._answered(named), topics, without)
 
     def matrix(self, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> Labels:
-        """Return :meth:`labels` as a matrix of pairs and annotators on the scale; parameters as there."""
-        return Labels.of(self.labels(topics=topics, without=without), self.scale)
+        """Return :meth:`labels` as a matrix of pairs and annotators on the scale; parameters as there.
+
+        All connections share the last two.
+        """
+        if self.judgements is not None:
+            return self._matrix(self._judgements(), topics, without)
+        with self.store.snapshot():
+            key = (self.store.judgements.last_entry(), self.scale, self.question)
+            return self.store.cached(
+                "matrix of labels",
+                key,
+                lambda: self._matrix(self._judgements(), topics, without),
+                member=(tuple(topics), tuple(without)),
+                most=2,
+                shared=True,
+            )
+
+    def _matrix(self, judgements: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Labels:
+        labels = Labels.from_keys(self._labels(self._answered(judgements), topics, without), self.scale)
+        return replace(labels, pairs=self.store.judgements.with_ids(labels.pairs)) if self._is_coded else labels
+
+    @property
+    def _is_coded(self) -> bool:
+        """Return whether :meth:`_judgements` has keys, which are enough for the grades."""
+        return self.question is None and self.settings.task() is None
 
     def _judgements(self) -> pd.DataFrame:
         """Current judgements and adjudications, with the answers of a further question."""
         if self.judgements is not None:
             return self.judgements
+        if self._is_coded:
+            log = self.store.judgements.coded(_CODED)
+            return log.rename(columns={"topic": "query_id", "doc": "doc_id", "at": "judged_at"})
+        return self._named_judgements()
+
+    def _named_judgements(self) -> pd.DataFrame:
         answers = () if self.question is None else ("answers",)
         return self.store.judgements.table(columns=(*LABELS, "kind", "counts_as", *answers))
 
@@ -127,16 +158,26 @@ class AgreementStudy:
 
     def _labels(self, answered: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> pd.DataFrame:
         """Return :meth:`labels` from what :meth:`_answered` returns."""
-        selected = self._select(topics)
         if self.question is not None and self.question.question.kind == "tags":
             self.question.require_grades()
         graded = answered[(answered["kind"] == "graded") & (answered["counts_as"] == "judgement")]
-        frame = graded[list(LABELS)].astype({"relevance": "int64"})
+        frame = graded[[name for name in LABELS if name in graded]].astype({"relevance": "int64"})
         frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
         if self.settings.task() is not None:
             frame["topic"] = frame["query_id"].map(topic_of).astype("str")
         frame = agreeing.select_labels(frame, without=without)
-        return (frame[frame["query_id"].isin(selected)] if topics else frame).reset_index(drop=True)
+        return self._in_topics(frame, topics).reset_index(drop=True)
+
+    def _in_topics(self, frame: pd.DataFrame, topics: Sequence[str]) -> pd.DataFrame:
+        """Return the rows of the named topics, which may be keys in the frame; all if none is named."""
+        if not topics:
+            return frame
+        selected: Collection[object] = self._select(topics)
+        if pd.api.types.is_integer_dtype(frame["query_id"]):
+            keys = frame[["query_id", "doc_id"]].drop_duplicates("query_id")
+            named = self.store.judgements.with_ids(keys)["query_id"]
+            selected = keys.loc[named.isin(selected), "query_id"].tolist()
+        return frame[frame["query_id"].isin(selected)]
 
     def _select(self, topics: Sequence[str]) -> set[str]:
         """Return the named topics; in a task of generated answers, those that belong to the named ones."""
@@ -154,17 +195,17 @@ class AgreementStudy:
         The default `level` is that of the loop's settings, for a further question its second lowest grade.
         `options` are ``resamples``, ``seed``, ``by``, ``sides`` of :func:`collection.annotator_agreement.agreement`.
         """
-        judgements = self._judgements()
+        with self.store.snapshot():
+            judgements, matrix = self._judgements(), self.matrix(topics=topics, without=without)
         answered = self._answered(judgements)
         labels = self._labels(answered, topics, without)
         if level is None:
             level = self.settings.loop().level if self.question is None else self.question.level
         nominal = self.question is not None and self.question.is_nominal
-        agreement = agreeing.agreement(labels, level=level, grades=self.scale, nominal=nominal, **options)
-        if topics:
-            selected = self._select(topics)
-            judgements, answered = (each[each["query_id"].isin(selected)] for each in (judgements, answered))
-        return replace(agreement, notes=(*agreement.notes, *self._left_out(judgements, answered, labels, without)))
+        agreement = agreeing.agreement(matrix, level=level, nominal=nominal, **options)
+        judgements, answered = (self._in_topics(each, topics) for each in (judgements, answered))
+        notes = [*self._left_out(judgements, answered, labels, without), *self._independence(topics, without)]
+        return replace(agreement, notes=(*agreement.notes, *notes))
 
     def by_answer(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), **options: Any
@@ -223,7 +264,11 @@ class AgreementStudy:
                 f"{count(others, 'judgement')} left out: the question {self.question.question.name!r} was not "
                 f"asked at {plural(others, 'its grade', 'their grades')}, or has no answer."
             )
-        if seen := int((labels_seen(labels, self.store.machine_labels.views()) != "").sum()):
+
+    def _independence(self, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
+        """Say how many of the labels were given after the annotator saw a machine label of the pair."""
+        views = self.store.machine_labels.views()
+        if len(views) and (seen := int((labels_seen(self.labels(topics=topics, without=without), views) != "").sum())):
             yield (
                 f"{count(seen, 'judgement')} {plural(seen, 'was', 'were')} given after the annotator saw a machine "
                 f"label of the pair, and {plural(seen, 'is', 'are')} not independent of it."
@@ -274,10 +319,11 @@ class AgreementStudy:
 
     def annotator_statistics(self) -> annotator_statistics.AnnotatorStatistics:
         """Pace, grades and agreement of each annotator."""
-        needed, read = annotator_statistics.NEEDED, self.store.judgements.table
+        needed, pair = annotator_statistics.NEEDED, annotator_statistics.PAIR
+        columns = ("at" if name == "judged_at" else name for name in needed)
         with self.store.snapshot():
-            log = read(current=False, columns=(*needed, "current"))
-            several = read(several=True, columns=(*needed, *annotator_statistics.PAIR))
+            log = self.store.judgements.coded((*columns, "current"), current=False).rename(columns={"at": "judged_at"})
+            several = self.store.judgements.table(several=True, columns=(*needed, *pair))
         return annotator_statistics.compute_statistics(log, log[log["current"]], several)
 
 

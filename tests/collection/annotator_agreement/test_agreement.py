@@ -1168,3 +1168,17 @@ def test_agreement_is_not_reliable_on_the_most_forgiving_coefficient_alone(
     assert reading in printed
     assert re.search(r"alpha-ordinal .* grades of neighbouring rank, in part", printed)
     assert re.search(r"^cohen .* nothing$", printed, re.M)
+
+
+@pytest.mark.parametrize("annotators", [1, 5, 60])
+def test_patterns_of_many_annotators_are_their_different_rows_in_order(annotators: int) -> None:
+    rng = np.random.default_rng(annotators)
+    codes = rng.integers(-1, 4, (40, annotators)).astype(np.int8)[rng.integers(0, 40, 300)]
+    rows, of_pair, times = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    pairs = pd.DataFrame({"query_id": "1", "doc_id": [f"d{n}" for n in range(300)]})
+    names = tuple(f"a{n:02}" for n in range(annotators))
+    labels = Labels(names, pairs, codes, np.arange(4.0), pd.Series(pd.NaT, index=range(300)))
+    patterns = Patterns(labels)
+    assert patterns.rows.tolist() == rows.tolist()
+    assert patterns.of_pair.tolist() == of_pair.reshape(-1).tolist()
+    assert patterns.times.tolist() == times.tolist()

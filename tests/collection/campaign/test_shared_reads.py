@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from collection import store
+from collection.annotator_agreement import Labels
 from collection.campaign import Campaign
 from collection.campaign.operations import backup_archive
 from collection.core.errors import CleverdonError
@@ -21,6 +22,24 @@ from tests.helpers import cases, fill
 
 DOCS = [f"d{number}" for number in range(8)]
 PEOPLE = ("ann", "ben", "cat")
+
+
+def describe(labels: Labels) -> object:
+    times = labels.finished_at.astype("datetime64[us, UTC]").to_frame()
+    return labels.annotators, labels.pairs, labels.codes.tolist(), labels.grades.tolist(), times
+
+
+def find_some_agreement(campaign: Campaign) -> object:
+    """Agreement in one topic without the first annotator there, and its matrix: by keys and by names alike."""
+    study, named = campaign.results.agreement, campaign.results.agreement.labels(topics=["1"])
+    if named.empty:
+        return None
+    without = [named["annotator"].min()]
+    labels = study.matrix(topics=["1"], without=without)
+    compare(describe(labels), describe(Labels.of(study.labels(topics=["1"], without=without), study.scale)))
+    report = study.report(topics=["1"], without=without, resamples=5)
+    return report.values, report.rest, report.notes
+
 
 READS: dict[str, Callable[[Campaign], object]] = {
     "log": lambda c: c.store.judgements.table(current=False),
@@ -37,6 +56,9 @@ READS: dict[str, Callable[[Campaign], object]] = {
     "recall": lambda c: c.recall.table(),
     "ready": lambda c: c.recall.ready_topics(),
     "agreement": lambda c: c.results.agreement.report(resamples=0).values,
+    "agreement of some": find_some_agreement,
+    "matrix": lambda c: describe(c.results.agreement.matrix()),
+    "codes of the log": lambda c: c.store.judgements.coded(["topic", "doc", "at", "flagged"], current=False),
     "annotators": lambda c: c.results.agreement.annotator_statistics(),
     "queue": lambda c: c.judging.adjudication.queue(ended=True),
 }
