@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from collection import measures as measuring
-from collection.core.arrays import Floats
+from collection.core.arrays import Floats, Ints
 from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, require_known
 from collection.core.frames import VALUES
@@ -20,8 +20,8 @@ from collection.core.ranking import Doubts, describe_doubts
 from collection.core.records import ALL_TOPICS, Run
 from collection.id_matches import HARDLY_ANY, ask_for_ids, describe_alike, find_alike, loose_key
 from collection.measures import (
-    Aligned,
     Explanation,
+    LookedUp,
     Measure,
     QrelsIndex,
     Version,
@@ -31,10 +31,11 @@ from collection.measures import (
     describe_search,
     index_qrels,
     list_measures,
+    look_up,
     rank_as,
     read,
 )
-from collection.measures.aligned import UNJUDGED, UNPOOLED
+from collection.measures.aligned import UNJUDGED
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,26 +48,27 @@ FEW_TOPICS = 0.2
 """Share of topics that match below which the ids may be those of other topics."""
 
 
-def describe_matches(name: str, aligned: Aligned, index: QrelsIndex) -> Iterator[str]:
+def describe_matches(name: str, run: LookedUp) -> Iterator[str]:
     """Write notes on ids of a run that match hardly any of the qrels, or differ from theirs only in writing."""
-    if aligned.ignored_topics and aligned.missing_topics:
-        if alike := find_alike(aligned.ignored_topics, {loose_key(t): t for t in aligned.missing_topics}):
+    index = run.index
+    if run.ignored_topics and run.missing_topics:
+        if alike := find_alike(run.ignored_topics, {loose_key(t): t for t in run.missing_topics}):
             yield describe_alike(name, "topic", alike, "qrels")
-        both = len(aligned.topics) - len(aligned.missing_topics)
-        possible = min(len(aligned.topics), both + len(aligned.ignored_topics))
+        both = len(index.topics) - len(run.missing_topics)
+        possible = min(len(index.topics), both + len(run.ignored_topics))
         if both < FEW_TOPICS * possible:
             found = f"{both:,} of {count(possible, 'topic')} {plural(both, 'is', 'are')} in the qrels"
-            yield ask_for_ids(name, found, aligned.ignored_topics, "qrels", aligned.missing_topics)
-    if alike := index.find_alike(aligned.unnamed):
+            yield ask_for_ids(name, found, run.ignored_topics, "qrels", run.missing_topics)
+    if alike := index.find_alike(run.unnamed):
         yield describe_alike(name, "document", alike, "qrels")
         return
-    present = aligned.retrieved > 0
-    possible = int(np.minimum(aligned.retrieved, index.sizes)[present].sum())
-    named = int(np.count_nonzero(aligned.grades > UNPOOLED))
+    present = run.retrieved > 0
+    possible = int(np.minimum(run.retrieved, index.sizes)[present].sum())
+    named = len(run.pair)
     if named < HARDLY_ANY * possible:
         found = f"{named:,} of up to {count(possible, 'document')} of the qrels {plural(named, 'is', 'are')} in the run"
         found = "no document of the run is in the qrels of its topic" if not named else found
-        yield ask_for_ids(name, found, aligned.unnamed, "qrels", index.documents[:3].to_pylist())
+        yield ask_for_ids(name, found, run.unnamed, "qrels", index.documents[:3].to_pylist())
 
 
 def describe_grades(
@@ -267,15 +269,15 @@ class Evaluation(Displayed):
         return Summary([headline], table, self.notes, details)
 
 
-class AlignedRuns(Protocol):
-    """Runs that are aligned while their files are read, such as :class:`collection.formats.RunFiles`."""
+class LookedUpRuns(Protocol):
+    """Runs that are looked up in qrels while their files are read, such as :class:`collection.formats.RunFiles`."""
 
-    def align(self, index: QrelsIndex, version: Version) -> Iterator[tuple[str, Aligned]]:
-        """Align one run after the other, each with its name."""
+    def look_up(self, index: QrelsIndex, version: Version) -> Iterator[tuple[str, LookedUp]]:
+        """Look up one run after the other, each with its name."""
 
 
 def evaluate(
-    runs: Iterable[Run] | AlignedRuns,
+    runs: Iterable[Run] | LookedUpRuns,
     qrels: pd.DataFrame | QrelsIndex,
     measures: Measure | str | Iterable[Measure | str],
     progress: Callable[[str], None] | None = None,
@@ -290,7 +292,7 @@ def evaluate(
     Parameters
     ----------
     runs
-        Any number; each is aligned once and released, so a generator keeps memory flat. Large files are fastest and
+        Any number; each is read once and released, so a generator keeps memory flat. Large files are fastest and
         need least memory as :class:`collection.formats.RunFiles`.
     qrels
         :data:`collection.core.frames.QRELS`, or the result of :func:`collection.formats.read_index`.
@@ -319,37 +321,37 @@ def evaluate(
     unjudged: list[float] = []
     doubts: dict[str, Doubts] = {}
     matches: list[str] = []
-    for name, aligned in _align_all(runs, index, version):
+    for name, run in _look_up_all(runs, index, version):
         if name in {c.run for c in coverage}:
             raise InputError(f"two runs have the name {name!r}; rename one of them")
-        if len(aligned.missing_topics) == len(aligned.topics) and not strangers:
-            if not aligned.ignored_topics:
+        if len(run.missing_topics) == len(index.topics) and not strangers:
+            if not run.ignored_topics:
                 raise InputError(f"run {name!r}: expected lines, found none; leave it out")
-            alike = find_alike(aligned.ignored_topics, {loose_key(topic): topic for topic in aligned.topics})
+            alike = find_alike(run.ignored_topics, {loose_key(topic): topic for topic in index.topics})
             hint = f"; {describe_alike('they', 'topic', alike, 'qrels').removeprefix('they: ')}" if alike else ""
             raise InputError(
                 f"run {name!r} has no topic of the qrels: the first topics of the run are "
-                f"{aligned.ignored_topics[:3]}, those of the qrels {aligned.topics[:3]}{hint}"
+                f"{run.ignored_topics[:3]}, those of the qrels {index.topics[:3]}{hint}"
             )
-        doubts[name] = aligned.doubts
-        matches += describe_matches(name, aligned, index)
-        for measure in measured:
-            values = measure(aligned)
-            several = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
+        doubts[name] = run.doubts
+        matches += describe_matches(name, run)
+        by_measure, lacking = _compute(run, measured, {*cutoffs, 10, None}, with_bounds, scale)
+        for measure, several in zip(measured, by_measure, strict=True):
             for parts, column in zip(numbers.values(), several, strict=False):
                 parts.append(np.append(column, measure.summarise(column)))
-        has = aligned.retrieved > 0
-        topic_shares = {k: aligned.unjudged(k)[has] / aligned.within(k)[has] for k in set(cutoffs)}
+        has = run.retrieved > 0
+        within = {k: run.retrieved if k is None else np.minimum(run.retrieved, k) for k in set(cutoffs)}
+        topic_shares = {k: lacking[k][has] / depth[has] for k, depth in within.items()}
         unjudged += [float(topic_shares[k].mean()) if has.any() else 0.0 for k in cutoffs]
         coverage.append(
             Coverage(
                 name,
-                len(aligned.topics),
-                tuple(aligned.missing_topics),
-                tuple(aligned.ignored_topics),
-                int(aligned.retrieved.sum()),
-                int(aligned.unjudged().sum()),
-                float(aligned.unjudged(10).mean()),
+                len(index.topics),
+                tuple(run.missing_topics),
+                tuple(run.ignored_topics),
+                int(run.retrieved.sum()),
+                int(lacking[None].sum()),
+                float(lacking[10].mean()),
             )
         )
         if progress:
@@ -358,13 +360,13 @@ def evaluate(
     names, labels = [c.run for c in coverage], [str(m) for m in measured]
     kinds = ["value", "lowest", "highest"] if with_bounds else ["value"]
     columns: dict[str, Sequence[Any]] = {
-        "run": np.repeat(names, len(measured) * len(rows)).tolist(),
+        "run": [name for name in names for _ in range(len(measured) * len(rows))],
         "query_id": rows * (len(coverage) * len(measured)),
-        "measure": np.tile(np.repeat(labels, len(rows)), len(coverage)).tolist(),
+        "measure": [label for label in labels for _ in rows] * len(coverage),
         **{kind: np.concatenate([[], *numbers[kind]]).tolist() for kind in kinds},
     }
     shares: dict[str, Sequence[Any]] = {
-        "run": np.repeat(names, len(measured)).tolist(),
+        "run": [name for name in names for _ in measured],
         "measure": labels * len(coverage),
         "cutoff": cutoffs * len(coverage),
         "unjudged": list(map(float, unjudged)),
@@ -381,11 +383,31 @@ def evaluate(
     return Evaluation(columns, coverage, shares, dict(zip(labels, measured, strict=True)), notes=tuple(notes))
 
 
-def _align_all(runs: Iterable[Run] | AlignedRuns, index: QrelsIndex, version: Version) -> Iterator[tuple[str, Aligned]]:
+def _look_up_all(
+    runs: Iterable[Run] | LookedUpRuns, index: QrelsIndex, version: Version
+) -> Iterator[tuple[str, LookedUp]]:
     if isinstance(runs, Iterable):
-        yield from ((run.name, align(run.frame, index, version=version)) for run in runs)
+        yield from ((run.name, look_up(run.frame, index, version)) for run in runs)
     else:
-        yield from runs.align(index, version)
+        yield from runs.look_up(index, version)
+
+
+def _compute(
+    run: LookedUp,
+    measures: Sequence[Measure],
+    depths: Iterable[int | None],
+    with_bounds: bool,
+    scale: Sequence[float] | None,
+) -> tuple[list[list[Floats]], dict[int | None, Ints]]:
+    """Each measure's values per topic, perhaps with both bounds; and the number of unjudged documents to each depth."""
+    pieces: list[list[tuple[Floats, ...]]] = []
+    unjudged: dict[int | None, list[Ints]] = {depth: [] for depth in depths}
+    for piece in run.pieces():
+        pieces.append([(m(piece), *(bounds(m, piece, grades=scale) if with_bounds else ())) for m in measures])
+        for depth, parts in unjudged.items():
+            parts.append(piece.unjudged(depth))
+    by_measure = [[np.concatenate(parts) for parts in zip(*each, strict=True)] for each in zip(*pieces, strict=True)]
+    return by_measure, {depth: np.concatenate(parts) for depth, parts in unjudged.items()}
 
 
 def describe_coverage(

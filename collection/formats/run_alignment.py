@@ -1,7 +1,7 @@
-"""Runs aligned with qrels while their files are read: only what the qrels name is kept.
+"""Runs looked up in qrels while their files are read: only what the qrels name is kept.
 
 A file is read in blocks of whole topics. Anything unusual is left to :func:`collection.formats.run.read_run` and
-:func:`collection.measures.align`, which also raise all errors. Both ways give the same values.
+:func:`collection.measures.look_up`, which also raise all errors. Both ways give the same values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collection.formats.source import FilePath, Source
 from collection.formats.tables.duplicate_pairs import has_duplicate_keys, hash_pairs
 from collection.formats.tables.fast import LAST_ASCII, MOST_WORKERS, RowBlock, UnsupportedBlock, read_block
 from collection.formats.tables.lines import Comments, Layout
-from collection.measures import Aligned, QrelsIndex, Version, align
+from collection.measures import LookedUp, QrelsIndex, Version, look_up
 from collection.measures.alignment import RunPart, join_parts, sample_unnamed
 
 LARGEST_TOPIC = 64 << 20
@@ -52,8 +52,11 @@ class RunFiles:
     ) -> None:
         self._paths, self._names, self._exclude = list(paths), names, exclude_query_document
 
-    def align(self, index: QrelsIndex, version: Version = 10) -> Iterator[tuple[str, Aligned]]:
-        """Align one run after the other: its name, and what :func:`collection.measures.align` gives for it.
+    def look_up(self, index: QrelsIndex, version: Version = 10) -> Iterator[tuple[str, LookedUp]]:
+        """Look up one run after the other: its name, and what :func:`collection.measures.look_up` gives for it.
+
+        Memory does not grow with the number of lines if the lines of each topic stand together, in topics of at most
+        :data:`LARGEST_TOPIC` bytes. Otherwise the whole run is read into memory.
 
         Raises
         ------
@@ -61,11 +64,11 @@ class RunFiles:
             As :func:`collection.formats.read_run`.
         """
         with open_runs(self._paths, self._names) as runs:
-            yield from self._align(runs, index, version)
+            yield from self._look_up(runs, index, version)
 
-    def _align(
+    def _look_up(
         self, runs: Sequence[tuple[str, Source]], index: QrelsIndex, version: Version
-    ) -> Iterator[tuple[str, Aligned]]:
+    ) -> Iterator[tuple[str, LookedUp]]:
         lookup = _Lookup(index)
         unusual: set[int] = set()
         parts: list[RunPart] = []
@@ -73,7 +76,7 @@ class RunFiles:
         comments = [Comments() for _ in runs]
         threads = min(os.cpu_count() or 1, MOST_WORKERS)
         for task, part in map_ahead(
-            lambda task: (task, task.align(lookup, version)), self._tasks(runs, unusual, comments), threads
+            lambda task: (task, task.look_up(lookup, version)), self._tasks(runs, unusual, comments), threads
         ):
             if task.block is not None:
                 if part is None or not seen.isdisjoint(part.topics):
@@ -86,13 +89,13 @@ class RunFiles:
             if task.run in unusual or not seen:
                 run = read_run(path)
                 run = without_query_documents(run) if self._exclude else run
-                aligned = align(run.frame, index, version=version)
+                found = look_up(run.frame, index, version)
             else:
                 comments[task.run].report(path)
-                aligned = join_parts(index, parts, version)
+                found = join_parts(index, parts, version)
             parts, seen = [], set()
             path.release()
-            yield name, aligned
+            yield name, found
 
     def _tasks(
         self, runs: Sequence[tuple[str, Source]], unusual: set[int], comments: Sequence[Comments]
@@ -121,8 +124,8 @@ class _Task(NamedTuple):
     comments: Comments | None = None
     first: bool = False
 
-    def align(self, lookup: _Lookup, version: Version) -> RunPart | None:
-        """Align the block; None at anything unusual."""
+    def look_up(self, lookup: _Lookup, version: Version) -> RunPart | None:
+        """Look up the block; None at anything unusual."""
         import pyarrow as pa
 
         if self.block is None or self.layout is None or self.comments is None:

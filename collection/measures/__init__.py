@@ -43,7 +43,13 @@ from collection.measures.aligned import (
     RelevantRanks as RelevantRanks,
     Version as Version,
 )
-from collection.measures.alignment import align as align, from_grades as from_grades, rank_as as rank_as
+from collection.measures.alignment import (
+    LookedUp as LookedUp,
+    align as align,
+    from_grades as from_grades,
+    look_up as look_up,
+    rank_as as rank_as,
+)
 from collection.measures.explanation import Explanation as Explanation, explain as explain
 from collection.measures.measure import (
     WRITTEN as WRITTEN,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -48,9 +49,13 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
         A missing id, a grade that is no number, a judged document twice in a topic of the run, a row without its
         stratum or probability, or a probability that is not above 0 and at most 1.
     """
+    return look_up(run, qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels), version).whole()
+
+
+def look_up(run: pd.DataFrame, index: QrelsIndex, version: Version) -> LookedUp:
+    """Look up the documents of a run in qrels; parameters and errors are those of :func:`align`."""
     import pandas as pd
 
-    index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
     ranked = rank_as(run, version)
     # A ranked run has each topic in one piece, so that topics are looked up once per piece, not per row.
     rank = ranked["rank"].to_numpy()
@@ -117,34 +122,108 @@ class RunPart(NamedTuple):
     unnamed: tuple[str, ...] = ()
 
 
-def join_parts(index: QrelsIndex, parts: Sequence[RunPart], version: Version) -> Aligned:
-    """Align a run that comes in parts; each topic must be in one of them."""
+MOST_CELLS = 1 << 23
+"""Cells of the matrices of topics that are evaluated at a time: 8,000 topics of 1,000 documents."""
+
+
+@dataclass(frozen=True)
+class LookedUp:
+    """A run whose documents were looked up in qrels of T topics: few arrays, however long the run is.
+
+    Attributes
+    ----------
+    index, version
+        The qrels, and the version of trec_eval whose order the ranks have.
+    topic, rank, pair
+        (F,) each: place among the T topics, rank from 1, and place in ``QrelsIndex.pairs``, of every document of the
+        run that the qrels name.
+    retrieved, ignored_topics, doubts, unnamed
+        As :class:`Aligned` has them.
+    """
+
+    index: QrelsIndex
+    version: Version
+    topic: Ints
+    rank: Integers
+    pair: Ints
+    retrieved: Ints
+    ignored_topics: list[str]
+    doubts: Doubts
+    unnamed: tuple[str, ...]
+
+    @cached_property
+    def missing_topics(self) -> list[str]:
+        """Topics of the qrels for which the run has no document."""
+        return [self.index.topics[place] for place in np.flatnonzero(self.retrieved == 0).tolist()]
+
+    def whole(self) -> Aligned:
+        """All topics at once."""
+        aligned = self._place(slice(0, len(self.retrieved)), slice(None))
+        return replace(aligned, ignored_topics=self.ignored_topics, doubts=self.doubts, unnamed=self.unnamed)
+
+    def pieces(self) -> Iterator[Aligned]:
+        """Whole topics in the order of the qrels, at most :data:`MOST_CELLS` cells at a time unless a topic has more.
+
+        Only :meth:`whole` has `ignored_topics`, `doubts` and `unnamed`.
+        """
+        order = np.argsort(self.topic, kind="stable")
+        begins = [0, *_find_cuts(self.retrieved), len(self.retrieved)]
+        ends = np.searchsorted(self.topic[order], begins)
+        for (begin, end), (first, last) in zip(pairwise(begins), pairwise(ends.tolist()), strict=True):
+            yield self._place(slice(begin, end), order[first:last])
+
+    def _place(self, topics: slice, some: slice | Ints) -> Aligned:
+        return place_pairs(
+            self.index,
+            topics,
+            self.topic[some] - topics.start,
+            self.rank[some],
+            self.pair[some],
+            topics=self.index.topics[topics],
+            retrieved=self.retrieved[topics],
+            ignored_topics=[],
+            version=self.version,
+        )
+
+
+def _find_cuts(retrieved: Ints) -> Iterator[int]:
+    """The topics at which the next piece begins."""
+    if len(retrieved) * int(retrieved.max(initial=0)) <= MOST_CELLS:
+        return
+    begin = deepest = 0
+    for topic, depth in enumerate(retrieved.tolist()):
+        deepest = max(deepest, depth)
+        if topic > begin and (topic + 1 - begin) * deepest > MOST_CELLS:
+            yield topic
+            begin, deepest = topic, depth
+
+
+def join_parts(index: QrelsIndex, parts: Sequence[RunPart], version: Version) -> LookedUp:
+    """Join a run that comes in parts; each topic must be in one of them."""
     names = list(chain.from_iterable(part.topics for part in parts))
     place = index.places(names)
     known = place >= 0
     retrieved = np.zeros(len(index.topics), dtype=np.int64)
     retrieved[place[known]] = np.concatenate([part.retrieved for part in parts])[known]
     pair = np.concatenate([part.pair for part in parts])
-    aligned = place_pairs(
+    return LookedUp(
         index,
-        slice(None),
+        version,
         index.pairs[pair] // max(1, len(index.documents)),
         np.concatenate([part.rank for part in parts]),
         pair,
-        topics=list(index.topics),
-        retrieved=retrieved,
-        ignored_topics=[name for name, is_known in zip(names, known.tolist(), strict=True) if not is_known],
-        version=version,
+        retrieved,
+        [name for name, is_known in zip(names, known.tolist(), strict=True) if not is_known],
+        Doubts.merge([part.doubts for part in parts]),
+        tuple(chain.from_iterable(part.unnamed for part in parts)),
     )
-    unnamed = tuple(chain.from_iterable(part.unnamed for part in parts))
-    return replace(aligned, doubts=Doubts.merge([part.doubts for part in parts]), unnamed=unnamed)
 
 
 def place_pairs(
     index: QrelsIndex,
     of_index: slice | list[int],
     topic: Ints,
-    rank: Ints,
+    rank: Integers,
     pair: Ints,
     *,
     topics: list[str],

@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -14,8 +15,9 @@ from collection import comparison, evaluate
 from collection.core.errors import CleverdonError, InputError
 from collection.core.ranking import Doubts
 from collection.formats import RunFiles, read_index, read_qrels, read_run, read_runs, run_alignment, source
+from collection.formats.in_memory import as_qrels, as_runs
 from collection.formats.run_alignment import last_topic_end
-from collection.measures import MEASURES, Aligned, align, index_qrels, parse
+from collection.measures import MEASURES, RR, Aligned, align, alignment, index_qrels, look_up, parse
 from tests.collection.formats.test_formats import files
 from tests.collection.formats.test_fuzz import malformed, sound
 from tests.helpers import ROOT, cases, first_of
@@ -48,10 +50,10 @@ def slow_reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 def outcome(path: Path, index, version=10) -> Aligned | str:
     try:
-        ((_, aligned),) = RunFiles([path]).align(index, version)
+        ((_, found),) = RunFiles([path]).look_up(index, version)
     except CleverdonError as error:
         return str(error)
-    return aligned
+    return found.whole()
 
 
 def expected(path: Path, index, version=10) -> Aligned | str:
@@ -182,20 +184,20 @@ def test_several_runs_keep_their_names_and_order(tmp_path, index) -> None:
     for number in range(7):
         paths.append(tmp_path / f"r{number}.run")
         paths[-1].write_text("".join(many_topics(random.Random(number))).replace(" tag", f" system{number}"))
-    made = list(RunFiles(paths).align(index))
+    made = list(RunFiles(paths).look_up(index))
     wanted = [(run.name, align(run.frame, index)) for run in read_runs(paths)]
     assert [name for name, _ in made] == [name for name, _ in wanted] == [f"system{n}" for n in range(7)]
-    assert all(same(a, b) for (_, a), (_, b) in zip(made, wanted, strict=True))
-    assert [name for name, _ in RunFiles(paths[:2], ["a", "b"]).align(index)] == ["a", "b"]
+    assert all(same(a.whole(), b) for (_, a), (_, b) in zip(made, wanted, strict=True))
+    assert [name for name, _ in RunFiles(paths[:2], ["a", "b"]).look_up(index)] == ["a", "b"]
 
 
 def test_the_error_of_a_run_comes_after_the_runs_before_it(tmp_path, index) -> None:
     for name, text in (("sound", "1 Q0 a 1 2 sound\n"), ("broken", "1 Q0 a 1 x broken\n"), ("late", "1 Q0 a 1 2 z\n")):
         (tmp_path / name).write_text(text)
-    aligned = RunFiles([tmp_path / "sound", tmp_path / "broken", tmp_path / "late"]).align(index)
-    assert next(aligned)[0] == "sound"
+    found = RunFiles([tmp_path / "sound", tmp_path / "broken", tmp_path / "late"]).look_up(index)
+    assert next(found)[0] == "sound"
     with pytest.raises(InputError, match="broken, line 1: expected a number as score"):
-        next(aligned)
+        next(found)
 
 
 def test_the_library_evaluates_files_as_frames(tmp_path) -> None:
@@ -225,6 +227,41 @@ def test_every_measure_of_plain_qrels_has_the_value_of_frames(tmp_path) -> None:
     wanted = comparison.evaluate([read_run(path)], read_qrels(tmp_path / "qrels"), measures)
     assert made.values.equals(wanted.values)
     assert len(measures) > 30
+
+
+@pytest.mark.parametrize("cells", [1, 40, 70])
+def test_a_long_run_is_evaluated_in_pieces_of_bounded_size(tmp_path, monkeypatch, cells) -> None:
+    (tmp_path / "qrels").write_text(QRELS)
+    path = tmp_path / "a.run"
+    path.write_text("".join(many_topics(random.Random(8))))
+    measures = [entry.example for entry in MEASURES if not entry.needs]
+    index = read_index(tmp_path / "qrels")
+    whole = comparison.evaluate(RunFiles([path]), index, measures, with_bounds=True)
+    sizes = []
+    monkeypatch.setattr(alignment, "MOST_CELLS", cells)
+    monkeypatch.setattr(source, "CHUNK", 200)
+    place = alignment.place_pairs
+    monkeypatch.setattr(
+        alignment, "place_pairs", lambda *a, **k: sizes.append((made := place(*a, **k)).grades.shape) or made
+    )
+    pieces = comparison.evaluate(RunFiles([path]), index, measures, with_bounds=True)
+    pd.testing.assert_frame_equal(pieces.values, whole.values, rtol=1e-13)  # INSQ adds in another order
+    assert (pieces.coverage, pieces.shares) == (whole.coverage, whole.shares)
+    assert sum(topics for topics, _ in sizes) == len(index.topics)
+    assert len(sizes) > 1
+    assert all(topics == 1 or topics * depth <= cells for topics, depth in sizes)
+
+
+def test_one_deep_topic_does_not_widen_the_others() -> None:
+    index = index_qrels(as_qrels({str(topic): {"a": 1} for topic in range(1000)}))
+    deep = {"7": {str(n): -float(n) for n in range(100_000)} | {"a": 1.0}}
+    run = look_up(
+        next(as_runs(deep | {str(topic): {"a": 1.0} for topic in range(1000) if topic != 7})).frame, index, 10
+    )
+    shapes = [piece.grades.shape for piece in run.pieces()]
+    assert sum(topics for topics, _ in shapes) == 1000
+    assert max(topics * depth for topics, depth in shapes) <= alignment.MOST_CELLS
+    assert np.concatenate([RR(piece) for piece in run.pieces()]).tolist() == [1.0] * 1000
 
 
 @pytest.mark.parametrize(

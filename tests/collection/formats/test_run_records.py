@@ -123,7 +123,7 @@ def test_what_a_refusal_says(folder: Path, name: str, text: str, said: str) -> N
     with pytest.raises(FormatError, match=said):
         read_run(folder / name)
     with pytest.raises(FormatError, match=said):
-        list(RunFiles([folder / name]).align(read_index(folder / "qrels")))
+        list(RunFiles([folder / name]).look_up(read_index(folder / "qrels")))
 
 
 @pytest.mark.parametrize("name", ["r.jsonl", "r.run"])
