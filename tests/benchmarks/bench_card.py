@@ -143,7 +143,7 @@ QUESTIONED = WATCH.replace(
 """The same with each question as a screen of its own."""
 
 SHOWN = """const [nugget, id] = [node("nugget-text"), node("doc-id")];
-    const current = nugget?.checkVisibility() ? nugget : node("around")?.querySelector("[aria-current]");
+    const current = nugget?.checkVisibility() ? nugget : node("topic-title");
     if (!current?.checkVisibility() || isNew()) return null;
     return `${current.textContent} ${id?.textContent}`;"""
 IN_TASK = WATCH.replace(
@@ -154,8 +154,11 @@ IN_TASK = WATCH.replace(
 )
 """The same with each nugget, or each sentence, as a document."""
 
-SYSTEMS, SENTENCES, NUGGETS = 4, 30, 20
+SYSTEMS, SENTENCES, NUGGETS = 4, 16, 20
 """Of the answers of `--tasks`: to each topic, in each answer, and of each topic."""
+SENTENCE, NUGGET = 25, 7
+"""Words of a sentence and of a nugget. An answer has 400 words, the most that TREC 2024 RAG allowed; half of its answers
+that NIST assigned nuggets to have at most 190, and half of its nuggets at most 7."""
 
 QUESTIONS: list[dict[str, object]] = [
     {"name": "credibility", "question": "How credible is this page?", "grades": "0-3"},
@@ -286,11 +289,11 @@ def add_tasks(directory: Path) -> None:
     """Add answers, nuggets and the two tasks of generated answers to a campaign."""
     chance = random.Random(7)
 
-    def sentence() -> str:
-        return " ".join(f"word{int(chance.paretovariate(0.4)) % 20_000}" for _ in range(25))
+    def some(number: int) -> str:
+        return " ".join(f"word{int(chance.paretovariate(0.4)) % 20_000}" for _ in range(number))
 
     rows = [
-        f"system{system}\t{topic}\t{sentence()}\td{chance.randrange(4000)}\n"
+        f"system{system}\t{topic}\t{some(SENTENCE)}\td{chance.randrange(4000)}\n"
         for topic in range(10)
         for system in range(SYSTEMS)
         for _ in range(SENTENCES)
@@ -301,7 +304,7 @@ def add_tasks(directory: Path) -> None:
         campaign.answers.import_files(answers=path)
         for topic in range(10):
             for _ in range(NUGGETS):
-                campaign.answers.nuggets.add(str(topic), sentence(), annotator="boss")
+                campaign.answers.nuggets.add(str(topic), some(NUGGET), annotator="boss")
         for task in ANSWER_TASKS:
             campaign.answers.tasks.prepare(task)
 

@@ -29,7 +29,8 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.card.server.document_payload import PREFIX
 from collection import Campaign
 
-TOPICS, DEPTH, RUNS = 60, 100, 4
+TOPICS, DEPTH, RUNS, QUERY = 60, 100, 4, 6
+"""Topics, documents of each run, runs, and words of a topic."""
 PACE = 0.5
 """Seconds between the judgements of one annotator, on average: faster than anybody reads."""
 
@@ -42,7 +43,8 @@ def build(directory: Path, mode: str, annotators: int, documents: int = 5000) ->
     with (files / "d.jsonl").open("w") as file:
         for i in range(documents):
             file.write(json.dumps({"doc_id": f"d{i}", "title": f"Document {i}", "text": words(rng)}) + "\n")
-    (files / "t.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(TOPICS)))
+    titles = [" ".join(words(rng).split()[:QUERY]) for _ in range(TOPICS)]  # highlighted in the documents
+    (files / "t.tsv").write_text("".join(f"{t}\t{title}\n" for t, title in enumerate(titles)))
     for run in range(RUNS):
         with (files / f"{run}.run").open("w") as file:
             for topic in range(TOPICS):

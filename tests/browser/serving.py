@@ -160,6 +160,8 @@ def open_card(
 
 
 def ready(page: Page) -> None:
+    """Wait until a document is on screen; a card that is being replaced has its own until it is gone."""
+    expect(page.locator("[data-part=card]")).to_have_count(1)
     expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
 
 

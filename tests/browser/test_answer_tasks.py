@@ -202,15 +202,18 @@ def test_a_nugget_stands_beside_its_answer_and_the_sentence_with_it_is_marked(
 
 def test_a_sentence_stands_in_its_answer_beside_the_document_that_it_cites(judge: Callable[[str, str], Page]) -> None:
     page = judge(SUPPORT, "dan")
-    around, current = page.locator("[data-part=around]"), page.locator("[data-part=around] [aria-current]")
+    around, marked = page.locator("[data-part=around]"), page.locator("[data-part=around] [aria-current]")
+    current = page.locator("[data-part=topic-title]")
     expect(around).to_contain_text("says 0 on 1.")
     expect(around).to_contain_text("says 1 on 1.")
     expect(current).to_contain_text("says 0 on 1.")
+    expect(marked).to_contain_text("says 0 on 1.")
     expect(page.locator("[data-part=text]")).to_have_text("Air lifts wings.")
     expect(page.locator("[data-part=cannot-judge]")).to_have_text("xCannot tell")
     expect(page.locator("[data-do=search]")).to_be_hidden()
     page.keyboard.press("2")
     expect(current).to_contain_text("says 1 on 1.")  # the next sentence of the answer begins at once
+    expect(marked).to_contain_text("says 1 on 1.")
     saved(page)
     page.keyboard.press("ArrowLeft")
     expect(current).to_contain_text("says 0 on 1.")
@@ -258,7 +261,7 @@ def test_a_long_cited_document_opens_at_its_best_passage(judge: Callable[[str, s
 
 @pytest.mark.parametrize(
     ("task", "current"),
-    [(NUGGET_ASSIGNMENT, "[data-part=nugget-text]"), (SUPPORT, "[data-part=around] [aria-current]")],
+    [(NUGGET_ASSIGNMENT, "[data-part=nugget-text]"), (SUPPORT, "[data-part=topic-title]")],
 )
 def test_nothing_acknowledged_in_a_task_is_lost_when_the_server_is_killed(
     serving: Serving, judge: Callable[[str, str], Page], task: str, current: str

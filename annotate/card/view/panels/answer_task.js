@@ -102,13 +102,13 @@ function nuggets(view) {
   };
 }
 
-/** Draws the answer around the sentence whose support is judged. @param {View} view @returns {Part} */
+/** Draws the answer around the sentence that stands above it. @param {View} view @returns {Part} */
 function aroundSentence(view) {
-  const [around, need] = [view.node("around"), view.node("need")];
-  /** The sentences as they are drawn, and the judged one. @type {HTMLElement[]} */
+  const [around, need, sentence] = [view.node("around"), view.node("need"), view.node("topicTitle")];
+  /** The sentences as they are drawn, and the marked one. @type {HTMLElement[]} */
   let drawn = [];
   /** @type {HTMLElement | undefined} */
-  let current;
+  let marked;
   let [texts, timer] = ["", 0];
 
   /** Draws the sentences of another answer. @param {string[]} sentences */
@@ -119,10 +119,20 @@ function aroundSentence(view) {
     around.replaceChildren(...drawn.flatMap((part) => [part, " "]));
   }
 
-  function bringIntoSight() {
+  /** Marks the sentence in its answer, and brings it into sight. */
+  function mark() {
     timer = 0;
+    const current = drawn[view.item?.unit.documents[0]?.answer?.at ?? -1];
+    if (current === marked) return;
+    marked?.classList.remove("cd-current");
+    marked?.removeAttribute("aria-current");
+    current?.classList.add("cd-current");
+    current?.setAttribute("aria-current", "true");
+    marked = current;
     if (!current) return;
-    need.scrollTop = current.offsetTop - need.offsetTop - Math.max(0, (need.clientHeight - current.offsetHeight) / 2);
+    const top = need.offsetTop + sentence.offsetHeight;
+    const room = need.clientHeight - sentence.offsetHeight - current.offsetHeight;
+    need.scrollTop = current.offsetTop - top - Math.max(0, room / 2);
   }
 
   return {
@@ -131,14 +141,7 @@ function aroundSentence(view) {
       view.setHidden("around", !answer);
       if (!answer) return;
       draw(answer.sentences);
-      const next = drawn[answer.at];
-      if (next === current) return;
-      current?.classList.remove("cd-current");
-      current?.removeAttribute("aria-current");
-      next?.classList.add("cd-current");
-      next?.setAttribute("aria-current", "true");
-      current = next;
-      if (!timer) timer = window.setTimeout(bringIntoSight, AFTER_FRAMES);
+      if (!timer) timer = window.setTimeout(mark, AFTER_FRAMES);
     },
   };
 }
