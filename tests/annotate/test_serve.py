@@ -106,6 +106,7 @@ def test_a_proxy_that_is_no_address_is_refused(campaign: Campaign, proxy: str) -
     assert "--trusted-proxy: expected an IP address or a network" in result.output
 
 
+@pytest.mark.long
 def test_links_are_made_with_the_public_address(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
     assert serve(campaign, "--public-address", "https://judging.example.org/").exit_code == 0
     assert campaign.operations.server_state.address() == "https://judging.example.org"

@@ -157,8 +157,8 @@ IN_TASK = WATCH.replace(
 SYSTEMS, SENTENCES, NUGGETS = 4, 16, 20
 """Of the answers of `--tasks`: to each topic, in each answer, and of each topic."""
 SENTENCE, NUGGET = 25, 7
-"""Words of a sentence and of a nugget. An answer has 400 words, the most that TREC 2024 RAG allowed; half of its answers
-that NIST assigned nuggets to have at most 190, and half of its nuggets at most 7."""
+"""Words of a sentence and of a nugget. An answer has 400 words, the most that TREC 2024 RAG allowed; of those that NIST
+assigned nuggets to, half have at most 190, and half of the nuggets at most 7."""
 
 QUESTIONS: list[dict[str, object]] = [
     {"name": "credibility", "question": "How credible is this page?", "grades": "0-3"},

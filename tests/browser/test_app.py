@@ -108,6 +108,7 @@ def test_twenty_keys_grade_the_twenty_documents_that_were_shown(serving: Serving
     assert serving.log("2")["doc_id"].nunique() == 20
 
 
+@pytest.mark.long
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving, context: BrowserContext) -> None:
     """SIGKILL in the middle of judging, twice; what waits in the browser arrives when the server is back."""
     page = open_card(context, serving, "annotator 5", "5", "manager")
@@ -168,6 +169,7 @@ def test_without_the_link_nothing_is_shown(serving: Serving, context: BrowserCon
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+@pytest.mark.long
 def test_everybody_can_use_a_page_of_each_kind(serving: Serving, context: BrowserContext) -> None:
     """The first of what `test_reach.py` asks of every page."""
     page = context.pages[0]

@@ -141,6 +141,7 @@ def test_kept_settings_that_are_broken_do_no_harm(desk: Desk, make_card: MakeCar
     assert words(desk) == [("d100", 2), ("d101", 1)]
 
 
+@pytest.mark.long
 def test_keys_that_are_taken_are_refused_or_swapped_and_all_can_be_reset(card: Card) -> None:
     card.press(",")
     for key, said in {
@@ -266,6 +267,7 @@ def test_a_flag_goes_with_the_grade_and_on_a_judged_document_leaves_it_where_it_
 # -------------------------------------------------------------------------------------------- history
 
 
+@pytest.mark.long
 def test_the_last_judgements_newest_first_and_one_of_them_again(card: Card, desk: Desk) -> None:
     card.press("l")
     expect(card.part("past-says")).to_have_text("You have not judged any documents yet.")
@@ -316,6 +318,7 @@ def test_the_last_judgements_newest_first_and_one_of_them_again(card: Card, desk
     assert words(desk) == [("d100", 3), ("d101", 2), ("d102", 0), ("d103", "cannot judge"), ("d100", 1)]
 
 
+@pytest.mark.long
 def test_the_history_of_all_topics_is_filtered_revised_and_there_without_a_connection(card: Card, desk: Desk) -> None:
     card.press("3", "2", "f", "1", "1", "x", "2")
     card.saved()

@@ -86,6 +86,7 @@ def test_a_campaign_ranks_on_the_cluster_as_on_one_machine(
         assert wings.loop.next_round("1").selections == here.selections
 
 
+@pytest.mark.long
 def test_a_folder_without_partitions_is_named(workers: Any, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="expected Parquet files of documents, found none"):
         Cluster(workers.scheduler_address, tmp_path.as_uri(), ("words",)).open_features()

@@ -47,6 +47,7 @@ def test_the_stored_outputs_are_what_the_notebook_prints_now(path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_difference_is_found(tmp_path: Path) -> None:
     path = tmp_path / "small.ipynb"
     chart = "import altair as alt, pandas as pd\nalt.Chart(pd.DataFrame({'x': [1]})).mark_bar().encode(x='x:Q')"

@@ -158,6 +158,7 @@ def test_a_measure_on_the_compare_page(campaign: Campaign, opened: Opened) -> No
 
 
 @pytest.mark.usefixtures("bookshelf")
+@pytest.mark.long
 def test_a_pooling_strategy(campaign: Campaign, files: Path, tmp_path: Path, opened: Opened) -> None:
     line = "| `first` | pool | `n=1` | The first n documents of every run. |"
     assert line in ok("methods", "strategies", "--format", "markdown")

@@ -149,6 +149,7 @@ def test_a_browser_that_says_that_it_comes_from_another_site_is_believed(client:
 
 
 @pytest.mark.parametrize(("host", "origin"), [*OWN, *FOREIGN])
+@pytest.mark.long
 def test_no_request_leaves_the_machine_for_an_origin(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, host: str, origin: str | None
 ) -> None:

@@ -118,6 +118,7 @@ def test_every_page_opens_for_its_roles_and_refuses_the_others(
 
 @pytest.mark.parametrize("role", first_of(["manager", "annotator", "reader"], 2))
 @pytest.mark.parametrize("page", PAGES, **by_title)
+@pytest.mark.long
 def test_pages_of_an_empty_campaign_send_nobody_where_they_may_not_go(
     opened: Opened, tmp_path: pytest.TempPathFactory, page: PageEntry, role: Role
 ) -> None:
@@ -128,6 +129,7 @@ def test_pages_of_an_empty_campaign_send_nobody_where_they_may_not_go(
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "reader" in p.roles and p.url_path != "account"], **by_title)
+@pytest.mark.long
 def test_a_reader_changes_nothing_whatever_is_pressed(opened: Opened, begun: Campaign, page: PageEntry) -> None:
     signed_in(begun, "some reader", "reader")
 

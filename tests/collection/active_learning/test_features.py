@@ -651,6 +651,7 @@ def generated(documents: int) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_processes_make_what_one_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "FEW", 100)
     from collection.active_learning.features import assembly

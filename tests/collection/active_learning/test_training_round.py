@@ -236,6 +236,7 @@ def judged_until(here: Space, seed: int = 1) -> tuple[int, float]:
 
 
 @pytest.mark.parametrize("runs", [None, "noise"])
+@pytest.mark.long
 def test_good_labels_lead_and_random_ones_are_not_followed(runs: str | None) -> None:
     random = np.random.default_rng(4)
     good = np.where(random.random(600) < 0.85, RELEVANT, ~RELEVANT).astype(float)
@@ -409,6 +410,7 @@ def test_documents_without_a_word_come_when_they_promise_more() -> None:
         pytest.param(["same words"] * 6, [0, 1], [1, 0], id="all-the-same"),
     ],
 )
+@pytest.mark.long
 def test_odd_topics(learner: str, evidence: str, texts: list[str | None], judged: list[int], grades: list[int]) -> None:
     for presumed in (0, 100):
         for say in (None, runs_say([0.0] * (len(texts) - 1) + [0.01])):

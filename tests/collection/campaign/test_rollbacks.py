@@ -80,6 +80,7 @@ def assign(campaign: Campaign, topic: str) -> None:
 @pytest.mark.parametrize("change", [judge, assign])
 @pytest.mark.parametrize("mode", ["pool", "loop-in-pool"])
 @pytest.mark.parametrize("name", READS)
+@pytest.mark.long
 def test_what_was_read_in_an_undone_change_is_forgotten(
     campaign: Campaign,
     name: str,

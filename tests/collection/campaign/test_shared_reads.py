@@ -124,6 +124,7 @@ def compare(kept: Any, fresh: object) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(cases(2, 60)))
+@pytest.mark.long
 def test_every_number_is_that_of_a_fresh_process(
     seed: int, copy_of: Callable[..., Campaign], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

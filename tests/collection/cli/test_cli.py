@@ -528,6 +528,7 @@ def test_help_is_light() -> None:
     assert loaded == "[]"
 
 
+@pytest.mark.long
 def test_status_starts_with_what_it_needs(campaign: Campaign) -> None:
     """Half of its time is the import of pandas; nothing else that takes long may come along."""
     code = "import sys; from collection.cli import main; main(['status', sys.argv[1]], standalone_mode=False); "
@@ -561,6 +562,7 @@ RUNS = "DIR/a.run DIR/b.run.gz DIR/c.parquet"
         f"compare DIR/qrels.txt {RUNS}",
     ],
 )
+@pytest.mark.long
 def test_each_file_is_opened_once(tmp_path: Path, command: str) -> None:
     """Detection of the layout, other kinds, the runs' names and reading share one opening."""
     (tmp_path / "qrels.txt").write_text("301 0 d1 2\n301 0 d2 0\n302 0 d1 1\n")

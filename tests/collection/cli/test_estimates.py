@@ -52,6 +52,7 @@ def test_evaluate_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_compare_marks_estimates_in_every_form(evaluated: list[Path]) -> None:
     asked = ("compare", *evaluated, "--unjudged", EXPECTED, "-m", "P@3")
     table = ok(*asked, "--baseline", "mid")

@@ -64,6 +64,7 @@ def test_the_next_step_after_a_sample_is_not_the_export(campaign: Campaign, monk
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_filled_qrels_are_told(campaign: Campaign, tmp_path: Path) -> None:
     campaign.judging.judge("ann", "1", "d1", 0)
     campaign.machine_labels.sets.label_by_rule("contains-string", name="weak")

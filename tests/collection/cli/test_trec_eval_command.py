@@ -210,6 +210,7 @@ def test_the_help_lists_measures_and_nicknames() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_script_is_the_command(files: Path) -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     module, _, function = scripts["trec_eval-cleverdon"].partition(":")

@@ -60,6 +60,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.usefixtures("folder")
+@pytest.mark.long
 def test_a_run_in_doubt_has_a_note_at_every_door(kind: str) -> None:
     text, said = WRONG[kind]
     Path("wrong.run").write_text(text)

@@ -275,6 +275,7 @@ def test_of_two_rounds_of_sampling_the_later_one_counts() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("rates", [[0.3], [0.15, 0.4]])
 @pytest.mark.fuzz
+@pytest.mark.long
 def test_what_a_sample_stands_for_is_right_on_average(rates: list[float]) -> None:
     """The number of relevant documents in a pool, estimated from many samples; a second sample may add to a first."""
     rng = np.random.default_rng(5)

@@ -109,6 +109,7 @@ def content(rng: random.Random, records: list[Any], tables: list[str]) -> tuple[
 
 
 @pytest.mark.parametrize("name", READERS)
+@pytest.mark.long
 def test_malformed_files_are_read_or_refused(tmp_path: Path, name: str) -> None:
     read, records, tables = READERS[name]
     rng = random.Random(name)

@@ -104,6 +104,7 @@ def test_all_forms_of_the_tracks_have_the_same_sentences(tmp_path: Path, form: s
 
 
 @pytest.mark.parametrize("name", [*TABLES, "plain.parquet"])
+@pytest.mark.long
 def test_tables_of_sentences(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     if name == "plain.parquet":

@@ -321,6 +321,7 @@ def as_known(made):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", [run, qrels])
+@pytest.mark.long
 def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory, monkeypatch, module):
     path = tmp_path_factory.mktemp("same") / "file"
     quick_reads = 0

@@ -113,6 +113,7 @@ def test_a_column_of_a_model_next_to_other_grades_is_named(tmp_path: Path) -> No
         assert rows(read_judge_labels(tmp_path / "a.csv")) == [("", "1", "d1", 1.0)]
 
 
+@pytest.mark.long
 def test_types_of_parquet(tmp_path: Path) -> None:
     frame = pd.DataFrame({"query_id": ["1", "1", "2"], "doc_id": ["d1", "d2", "d1"], "relevance": [2, 0, 0]})
     missing = frame.assign(relevance=pd.array([2, None, 0], dtype="Int8"))

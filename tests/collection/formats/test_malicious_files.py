@@ -109,6 +109,7 @@ def test_a_large_file_that_expands_less_is_read(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.long
 def test_a_file_that_repeats_itself_is_read(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
     """No ratio says that a file is hostile: one text in all documents compresses several hundred times."""
     text = "The same words in each of the documents. " * 600
@@ -228,6 +229,7 @@ def test_a_parquet_file_that_expands_is_refused(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.slow
 @pytest.mark.parametrize("value", [None, [], True, {"a": 1}], ids=["nulls", "lists", "truths", "objects"])
+@pytest.mark.long
 def test_many_small_values_in_a_row_of_parquet_are_refused(tmp_path: Path, value: object) -> None:
     column = pa.array([[value] * 3_000_000])
     if pa.types.is_null(column.type.value_type):
@@ -334,6 +336,7 @@ def test_a_workbook_as_it_should_be_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_workbooks_that_expand_or_reach_outside_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = f'<row r="2">{cell("A2", "d1")}{cell("B2", "&j;")}</row>'
     wide = "".join(f'<row r="{n}">{cell(f"A{n}", f"d{n}")}<c r="XFD{n}"/></row>' for n in range(2, 99))

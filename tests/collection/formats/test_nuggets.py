@@ -415,6 +415,7 @@ def test_counts_of_real_nuggets_and_nugget_assignments(shared: Path) -> None:
 
 @pytest.mark.shared
 @pytest.mark.parametrize("system", JUNK)
+@pytest.mark.long
 def test_counts_of_malformed_nugget_assignments(shared: Path, tmp_path: Path, system: str) -> None:
     folder = shared / "data" / "rag" / "rag24-baselines-llm"
     nuggets = formats.read_nuggets(folder / "nuggets.jsonl.gz")

@@ -36,6 +36,7 @@ def read(folder: Path, source: ReferenceSource, records: list[Invented]) -> tupl
 
 
 @pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.long
 def test_each_field_of_each_source_is_read_right(tmp_path: Path, name: str) -> None:
     source, records = SOURCES[name], publications(name)
     path, found, notes = read(tmp_path, source, records)

@@ -133,6 +133,7 @@ TIES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("scores", TIES)
 @pytest.mark.parametrize("version", [9, 10])
+@pytest.mark.long
 def test_any_order_and_any_ties(tmp_path, index, monkeypatch, slow_reads, scores, version) -> None:
     path, rng = tmp_path / "file.run", random.Random(3)
     for _ in range(cases(6, 150)):

@@ -57,6 +57,7 @@ WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], Path]] = {".jsonl": as
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.long
 def test_columns_as_hugging_face_has_them(tmp_path: Path, form: str) -> None:
     write = WRITERS[form]
     documents = list(formats.read_documents(write(tmp_path / f"corpus{form}", CORPUS)))
@@ -90,6 +91,7 @@ def as_beir(folder: Path, form: str) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.long
 def test_a_beir_directory_is_one_argument(tmp_path: Path, form: str) -> None:
     folder = as_beir(tmp_path / "beir", form)
     ok("new", tmp_path / "campaign", "--grades", "0-3")

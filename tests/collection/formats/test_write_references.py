@@ -54,6 +54,7 @@ def from_source(folder: Path, name: str, number: int = 20) -> list[Reference]:
 
 @pytest.mark.parametrize("ending", [".ris", ".bib", ".csv", ".xlsx"])
 @pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.long
 def test_common_fields_of_every_source_come_back(tmp_path: Path, name: str, ending: str) -> None:
     references = from_source(tmp_path, name)
     assert formats.write_references(exported(references), tmp_path / f"out{ending}") == len(references)
@@ -288,6 +289,7 @@ def words(text: str, is_latex: bool) -> set[str]:
 
 @pytest.mark.parametrize("ending", [".ris", ".bib", ".csv"])
 @pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.long
 def test_no_word_of_any_source_is_lost(tmp_path: Path, name: str, ending: str) -> None:
     """Besides notices of copyright in abstracts, which readers leave out."""
     missing = {}

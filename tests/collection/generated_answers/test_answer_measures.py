@@ -137,6 +137,7 @@ def test_nuggets_of_nist(shared: Path) -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize("system", ["command-r-plus", "gpt-4o", "l31_70b_instruct"])
 @pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.long
 def test_nuggets_of_baselines_and_their_published_metrics(shared: Path, system: str, listed: bool) -> None:
     """Also with the list of nuggets, of which each system's file lacks a few."""
     folder = shared / RAG / "rag24-baselines-llm"
@@ -154,6 +155,7 @@ def test_nuggets_of_baselines_and_their_published_metrics(shared: Path, system: 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("condition", ["webassess", "with_prediction", "without_prediction"])
+@pytest.mark.long
 def test_support_of_nist(shared: Path, condition: str) -> None:
     folder = shared / RAG / "rag24-nist-support"
     labels = read_support(folder / f"support.{condition}.jsonl.gz")
@@ -206,6 +208,7 @@ def naive_support(recall: bool, citations: str, strict: bool, zero: bool, senten
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.long
 def test_random_answers_against_a_naive_implementation(seed: int) -> None:
     rng = np.random.default_rng(seed)
     runs, topics = [f"r{n}" for n in range(rng.integers(1, 5))], [str(n) for n in range(rng.integers(1, 5))]

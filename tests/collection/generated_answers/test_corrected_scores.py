@@ -80,6 +80,7 @@ def test_measures_that_are_not_weighted_sums_of_labels_are_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.3])
+@pytest.mark.long
 def test_intervals_have_nominal_coverage(share: float) -> None:
     labelled, measure = world(), parse_answer_measure("nugget_all")
     sizes = label_sizes(measure, labelled)

@@ -166,6 +166,7 @@ def test_values_of_user_models_are_those_of_their_definition(measure: ir_measure
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_subtopics_are_read_from_the_iteration() -> None:
     """The values are those of the golden file, which pyndeval wrote."""
     named = {"nERR-IA@5": nERR_IA @ 5, "alpha-nDCG@20": alpha_nDCG @ 20, "strec@5": StRecall @ 5, "NRBP": NRBP}

@@ -53,6 +53,7 @@ def test_every_measure_on_small_cases(
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_measure_on_random_cases() -> None:
     counted: Counter[str] = Counter()
     for seed in range(30):

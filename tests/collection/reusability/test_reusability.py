@@ -930,6 +930,7 @@ def test_the_verdict_comes_with_what_to_do(verdicts: list[str], said: str) -> No
     assert recommend(ladder).count(".") <= 2
 
 
+@pytest.mark.long
 def test_the_page_has_the_verdict_on_top(
     opened: Callable[..., Any], files_of: tuple[Path, list[Path]], tmp_path: Path
 ) -> None:
@@ -955,6 +956,7 @@ def test_the_page_has_the_verdict_on_top(
     assert "did you mean" in app.error[0].value
 
 
+@pytest.mark.long
 def test_the_page_shows_each_depth_and_an_estimate_of_what_is_missing(
     opened: Callable[..., Any],
     made: tuple[list[Run], pd.DataFrame],

@@ -113,6 +113,7 @@ def test_labels_are_shares_of_the_highest_and_missing_for_other_documents() -> N
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_random_labels_of_many_topics_cost_nothing_and_good_ones_save() -> None:
     random, topics, words = np.random.default_rng(2), 12, [f"w{n}" for n in range(60)]
     texts, pairs = [], []

@@ -75,6 +75,7 @@ PIECES = (
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=30).map("".join))
+@pytest.mark.long
 def test_whatever_is_written_stays_harmless(text: str) -> None:
     html = to_html(text)
     assert not re.search("[\u202a-\u202e\u2066-\u2069]", html)

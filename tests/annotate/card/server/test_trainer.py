@@ -207,6 +207,7 @@ def test_a_starved_round_is_followed_by_one_that_has_its_share(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", first_of([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+@pytest.mark.long
 def test_it_ends_with_its_server(looping: Campaign, how: signal.Signals) -> None:
     port = free_port()
     command = [sys.executable, "-m", "annotate", looping.directory, "--no-browser", "--as", "ann", "--port", str(port)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from annotate.auth.page_access import find_page
 from collection import Campaign
@@ -22,6 +23,7 @@ def test_a_campaign_without_answers_does_not_list_the_page(campaign: Campaign, o
     assert "no generated answers" in words(opened(campaign, "nuggets"))
 
 
+@pytest.mark.long
 def test_a_nugget_is_added_and_undone_and_the_task_updated(answered: Campaign, opened: Opened) -> None:
     app = opened(answered, "nuggets")
     assert "2 nuggets, 1 vital" in words(app)

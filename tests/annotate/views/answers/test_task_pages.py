@@ -23,6 +23,7 @@ def prepared(answered: Campaign) -> Campaign:
     return answered
 
 
+@pytest.mark.long
 def test_pages_of_a_task_have_its_words(prepared: Campaign, opened: Opened) -> None:
     for task, topics in ((NUGGET_ASSIGNMENT, "answers"), (SUPPORT, "sentences")):
         said = words(opened(prepared, "assign", query={"task": task}))

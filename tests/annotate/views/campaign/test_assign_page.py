@@ -151,6 +151,7 @@ def test_whatever_the_library_takes_the_page_shows(opened: Opened, people: Campa
     opened(people, "assign")
 
 
+@pytest.mark.long
 def test_topics_are_dealt_out(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     app.multiselect(key="among").set_value(["ben", "cara"]).run()
@@ -211,6 +212,7 @@ def test_feedback_waits_for_settled_grades(opened: Opened, people: Campaign) -> 
 # ---------------------------------------------------------------------------------- blind and time
 
 
+@pytest.mark.long
 def test_blind_and_lease(opened: Opened, people: Campaign) -> None:
     app = opened(people, "assign")
     assert app.toggle(key="blind").value
@@ -224,6 +226,7 @@ def test_blind_and_lease(opened: Opened, people: Campaign) -> None:
     assert any("Random:" in text.value for text in opened(people, "assign").markdown)
 
 
+@pytest.mark.long
 def test_reservations_are_shown_and_released(opened: Opened, people: Campaign) -> None:
     people.judging.next_pairs("ben", "1", 3)
     people.judging.next_pairs("cara", "2", 2)

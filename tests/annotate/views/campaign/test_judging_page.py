@@ -266,6 +266,7 @@ def save(app: AppTest) -> AppTest:
     return next(button for button in app.button if button.label == "Save").click().run()
 
 
+@pytest.mark.long
 def test_a_note_changes_no_answers(opened: Opened, campaign: Campaign) -> None:
     """Answers to a removed question stay, and one that is missing stays missing until it is given."""
     scale = {0: "No", 1: "Yes"}

@@ -55,6 +55,7 @@ def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Cam
     assert unpooled.store.judgements.counts()["pool"] == 0
 
 
+@pytest.mark.long
 def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Campaign) -> None:
     choose(page, "stratified")
     page.text_input(key="stratified-strata").set_value("50:1,10:.3").run()
@@ -86,6 +87,7 @@ def test_near_duplicates_are_left_out(page: AppTest, unpooled: Campaign) -> None
     assert json.loads(unpooled.store.pool.rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
 
 
+@pytest.mark.long
 def test_costs_of_all_strategies_stand_side_by_side(page: AppTest, unpooled: Campaign) -> None:
     choose(page, "rrf")
     page.number_input(key="rrf-budget").set_value(2).run()

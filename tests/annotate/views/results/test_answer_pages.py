@@ -33,6 +33,7 @@ def judged(answered: Campaign) -> Campaign:
     return answered
 
 
+@pytest.mark.long
 def test_compare_shows_the_systems_by_their_answers(judged: Campaign, opened: Opened) -> None:
     app = opened(judged, "compare")
     assert [*app.exception, *app.error] == []
@@ -53,6 +54,7 @@ def test_compare_shows_the_systems_by_their_answers(judged: Campaign, opened: Op
     assert "machine labels gpt-4o" in words(app)
 
 
+@pytest.mark.long
 def test_compare_shows_the_rubric_score_of_weighted_nuggets(judged: Campaign, opened: Opened) -> None:
     for query_id in ("1", "2"):
         for nugget, weight in (("1", 4.0), ("2", -1.0)):
@@ -131,6 +133,7 @@ def test_export_begins_with_the_collection_where_answers_alone_were_judged(judge
     assert "The collection has 6 generated answers, 4 nuggets and 20 judged pairs." in words(app)
 
 
+@pytest.mark.long
 def test_export_offers_the_collection_of_answers_without_qrels(judged: Campaign, opened: Opened) -> None:
     app = opened(judged, "export", state={"section": "Collection"})
     assert [*app.exception, *app.error] == []
@@ -140,6 +143,7 @@ def test_export_offers_the_collection_of_answers_without_qrels(judged: Campaign,
     assert "## Generated answers" in export.card(judged.exports.collection.facts())
 
 
+@pytest.mark.long
 def test_import_reads_a_packed_collection_of_answers(judged: Campaign, opened: Opened, tmp_path: Path) -> None:
     judged.exports.collection.write(tmp_path / "published")
     shutil.make_archive(str(tmp_path / "published"), "zip", tmp_path, "published")

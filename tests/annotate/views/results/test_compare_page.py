@@ -202,6 +202,7 @@ def test_every_value_with_its_interval_and_its_unjudged(opened: Opened, compared
     assert shown.loc["good", "vs. best"] == "best"
 
 
+@pytest.mark.long
 def test_tests_are_the_library_s_with_the_choices_made(opened: Opened, compared: Campaign) -> None:
     app = look(opened(compared), "Tests")
     app.selectbox(key="baseline").set_value("fair")
@@ -235,6 +236,7 @@ def test_all_pairs_are_tested_together(opened: Opened, compared: Campaign) -> No
     assert f"{int(known['significant'].sum())} of 6 pairs of systems differ significantly by nDCG@10" in words(app)
 
 
+@pytest.mark.long
 def test_topics_where_two_differ_most_lead_to_their_rankings(opened: Opened, compared: Campaign) -> None:
     app = look(opened(compared), "Two systems")
     app.selectbox(key="a").set_value("good").run()
@@ -281,6 +283,7 @@ def test_values_of_each_topic_and_the_calculation_of_one(opened: Opened, compare
     assert f"{compared.results.evaluation.explain(parse('nDCG@10'), 'good', 't1')}" == app.code[0].value
 
 
+@pytest.mark.long
 def test_costs_are_there_where_they_are_known(opened: Opened, compared: Campaign, tmp_path: Path) -> None:
     app = opened(compared)
     assert "Costs" not in app.get("button_group")[0].options

@@ -21,6 +21,7 @@ from tests.helpers import Opened
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 def test_from_labels_to_corrected_values(opened: Opened, tmp_path: Path) -> None:
     directory = make(tmp_path)
     with Campaign(directory) as campaign:
@@ -96,6 +97,7 @@ def test_imported_labels_without_a_pool(opened: Opened, tmp_path: Path) -> None:
             assert opened(campaign, page).selectbox(key=key).options == ["None", "a_b"]
 
 
+@pytest.mark.long
 def test_all_label_sets_and_votes(opened: Opened, tmp_path: Path) -> None:
     with Campaign(make(tmp_path)) as campaign:
         labels = campaign.machine_labels.sets.labels("gpt")

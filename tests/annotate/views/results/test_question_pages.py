@@ -34,6 +34,7 @@ def choose(app: object, label: str, value: str) -> None:
     field.set_value(value).run()
 
 
+@pytest.mark.long
 def test_agreement_on_each_question(opened: Opened, judged: Campaign) -> None:
     app = opened(judged, "agreement")
     choose(app, "Question", "credibility")

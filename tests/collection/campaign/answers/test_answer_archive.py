@@ -88,6 +88,7 @@ def exported(campaign: Campaign, *more: object) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_a_collection_of_answers_is_read_back_without_loss(judged: Campaign, tmp_path: Path) -> None:
     folder = exported(judged, "--name-annotators")
     with Campaign.create(tmp_path / "copy") as copy:
@@ -149,6 +150,7 @@ def test_a_damaged_log_changes_nothing(judged: Campaign, tmp_path: Path) -> None
             assert copy.store.corpus.topics().empty
 
 
+@pytest.mark.long
 def test_a_collection_without_texts_of_documents_is_read_back(judged: Campaign, tmp_path: Path) -> None:
     folder = exported(judged, "--corpus", "none")
     assert not (folder / "corpus.jsonl").exists()
@@ -158,6 +160,7 @@ def test_a_collection_without_texts_of_documents_is_read_back(judged: Campaign, 
         assert scores(copy) == scores(judged)
 
 
+@pytest.mark.long
 def test_files_in_the_formats_of_the_tracks_are_read_back(judged: Campaign, tmp_path: Path) -> None:
     names = {name: tmp_path / f"{name}.jsonl" for name in ("nuggets", "nugget-assignments", "support")}
     options = [part for name, path in names.items() for part in (f"--{name}", path)]

@@ -81,6 +81,7 @@ def options(files: dict[str, Path]) -> list[object]:
     return [part for name, path in files.items() for part in (f"--{name}", path)]
 
 
+@pytest.mark.long
 def test_files_become_answers_nuggets_and_judgements_of_the_tasks(campaign: Campaign, files: dict[str, Path]) -> None:
     printed = ok("import", campaign.directory, *options(files))
     assert "2 topics of the answers" in printed
@@ -103,6 +104,7 @@ def test_files_become_answers_nuggets_and_judgements_of_the_tasks(campaign: Camp
 
 
 @pytest.mark.parametrize("order", ["together", "nugget-assignments", "support"])
+@pytest.mark.long
 def test_sentences_of_support_divide_answers_of_nugget_assignments(
     campaign: Campaign, tmp_path: Path, files: dict[str, Path], order: str
 ) -> None:
@@ -194,6 +196,7 @@ def test_errors_name_what_to_do(campaign: Campaign, files: dict[str, Path]) -> N
 
 @real
 @pytest.mark.slow
+@pytest.mark.long
 def test_labels_of_nist_score_as_expected(campaign: Campaign) -> None:
     folder = RAG / "rag24-nist-nuggets"
     campaign.answers.import_files(nugget_assignments=folder / "assignments.jsonl.gz")

@@ -66,6 +66,7 @@ def judge(task: Campaign, pairs: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("task", "measure"), [(NUGGET_ASSIGNMENT, "nugget_vital"), (SUPPORT, "support_precision(citations='micro')")]
 )
+@pytest.mark.long
 def test_people_judge_a_sample_that_corrects_the_scores(labelled: Campaign, task: str, measure: str) -> None:
     samples = labelled.answer_samples
     with pytest.raises(InputError, match="cleverdon answers ask"):

@@ -124,6 +124,7 @@ CHANGES: dict[str, tuple[Callable[[Rows], object], str]] = {
 
 @pytest.mark.parametrize("form", [".csv", ".xlsx"])
 @pytest.mark.parametrize("case", CHANGES)
+@pytest.mark.long
 def test_rows_that_are_not_assigned_are_refused(campaign: Campaign, tmp_path: Path, case: str, form: str) -> None:
     path, (change, said) = tmp_path / f"ann{form}", CHANGES[case]
     campaign.exports.work_lists.write("ann", path, 2)

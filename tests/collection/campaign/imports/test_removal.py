@@ -144,6 +144,7 @@ def test_a_failed_removal_changes_nothing(full: Campaign, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("chosen", [{"topics": ["9"]}, {"documents": ["x"]}, {"runs": ["x"]}, {"rounds": [9]}])
+@pytest.mark.long
 def test_unknown_names_are_refused(full: Campaign, chosen: dict[str, list[str]]) -> None:
     with pytest.raises(InputError, match="unknown|has no document x"):
         full.imports.removals.preview(**chosen)  # type: ignore[arg-type]  # the lists are of one type each
@@ -175,6 +176,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.long
 def test_documents_that_look_like_something_else_are_questioned(full: Campaign, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text(CASES[name])
     before = counted(full)

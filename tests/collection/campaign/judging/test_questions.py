@@ -154,6 +154,7 @@ def fresh(asking: Campaign, name: str, *, questions: tuple[Question, ...] = ASKE
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet", "jsonl.gz"])
+@pytest.mark.long
 def test_a_log_is_read_back_as_it_was_written(asking: Campaign, tmp_path: Path, ending: str) -> None:
     asking.judging.judge("ann", "1", "d1", 2, answers={"credibility": 3, "tags": ["review"]})
     asking.judging.judge("ann", "1", "d2", 0, answers={"exclusion": "design", "tags": []})
@@ -209,6 +210,7 @@ def test_a_log_of_a_campaign_with_other_questions(asking: Campaign, tmp_path: Pa
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+@pytest.mark.long
 def test_a_single_tag_stays_a_list_of_tags(asking: Campaign, tmp_path: Path, ending: str) -> None:
     """A table also says so where the campaign does not have the question (yet)."""
     given = [{"tags": ("review",)}, {"tags": ("review", "protocol")}, {"tags": ()}]
@@ -521,6 +523,7 @@ def test_the_next_step_is_to_complete_what_lacks_an_answer(campaign: Campaign) -
 
 
 @pytest.mark.parametrize("why", ["closed", "not assigned", "locked", "no account"])
+@pytest.mark.long
 def test_the_next_step_is_none_that_nobody_can_take(campaign: Campaign, why: str) -> None:
     """Answers that nobody is asked for stay missing; the campaign goes on to adjudication and export."""
     for query_id, doc_ids in {"1": ("d2", "d1", "d6"), "2": ("d4", "d5", "d7")}.items():

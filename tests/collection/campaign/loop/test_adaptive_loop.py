@@ -98,6 +98,7 @@ def replayed(campaign: Campaign, name: str, topic: str = "1", among: str = "abcd
 
 
 @pytest.mark.parametrize("name", first_of(NAMES, 2))
+@pytest.mark.long
 def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, name: str) -> None:
     bare.settings.set_loop(by=name)
     for topic in ("1", "2"):
@@ -159,6 +160,7 @@ def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
     assert bare.judging.next_pairs("ann", "3", 1).documents == []
 
 
+@pytest.mark.long
 def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
     with made(tmp_path) as campaign:
         judge_all(campaign)
@@ -218,6 +220,7 @@ def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campa
 # --- draws ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdefghijklmnopqrstuvwxyz") as campaign:
         assert campaign.settings.loop().draws_after == 0
@@ -240,6 +243,7 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", first_of(["mtf", "model"]))
+@pytest.mark.long
 def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
     with made(tmp_path, texts="abcdefghijklmnopxyz", by=by, topic_budget=5) as campaign:
         assert len(judge_all(campaign)) == 5
@@ -312,6 +316,7 @@ def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
 # --- the judging card -----------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))

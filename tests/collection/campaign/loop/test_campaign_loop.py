@@ -112,6 +112,7 @@ def test_without_draws_there_are_none(wings: Campaign) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_two_annotators_share_the_model_and_not_the_pairs(wings: Campaign) -> None:
     held: dict[str, list[str]] = {"ann": [], "bob": []}
     for turn in range(40):

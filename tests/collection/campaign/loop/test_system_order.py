@@ -65,6 +65,7 @@ def test_the_choice_is_that_of_the_library(tmp_path: Path) -> None:
         assert len(order) == 6
 
 
+@pytest.mark.long
 def test_all_pairs_are_judged_topic_by_topic_and_each_once(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3") as campaign:
         order = judge_everywhere(campaign)
@@ -74,6 +75,7 @@ def test_all_pairs_are_judged_topic_by_topic_and_each_once(tmp_path: Path) -> No
         assert chosen(campaign) == []
 
 
+@pytest.mark.long
 def test_the_budget_goes_across_topics(tmp_path: Path) -> None:
     with made(tmp_path, by="decisive", measure="nDCG@3", budget=6) as campaign:
         assert len(judge_everywhere(campaign)) == 6

@@ -63,6 +63,7 @@ def campaign(tmp_path: Path) -> Path:
     return make(tmp_path)
 
 
+@pytest.mark.long
 def test_people_judge_a_sample_and_correct_the_values(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         study = opened.machine_labels.study
@@ -358,6 +359,7 @@ def test_the_command_plans_asks_and_reports(campaign: Path, tmp_path: Path) -> N
     assert "unknown label set 'other'" in run("labels", "compare", campaign, "other").stderr
 
 
+@pytest.mark.long
 def test_labels_with_fractions_have_corrected_values_but_no_agreement(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         made = opened.store.machine_labels.create("clicks", "clicks", {}, AT)
@@ -379,6 +381,7 @@ def test_labels_change_no_judgement(campaign: Path) -> None:
         assert pd.DataFrame(opened.machine_labels.sets.labels("gpt"))["relevance"].between(0, 3).all()
 
 
+@pytest.mark.long
 def test_a_budget_compares_people_with_each_judge_and_with_all(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         study = opened.machine_labels.study
@@ -444,6 +447,7 @@ def test_a_budget_on_the_command_line(campaign: Path) -> None:
     assert "expected one label set, or a budget" in run("labels", "plan", campaign).stderr
 
 
+@pytest.mark.long
 def test_several_label_sets_correct_together(campaign: Path, tmp_path: Path) -> None:
     with Campaign(campaign) as opened:
         made = opened.store.machine_labels.create("other", "llm", {"model": "other"}, AT)

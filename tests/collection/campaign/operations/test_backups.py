@@ -60,6 +60,7 @@ def golden(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_restored_backup_exports_the_same_bytes_and_has_the_same_files(
     golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +305,7 @@ def test_the_newest_are_kept_and_files_of_others_stay(campaign: Campaign, tmp_pa
         ("wings", "wings", True, False),
     ],
 )
+@pytest.mark.long
 def test_no_backup_of_another_series_is_removed(
     campaign: Campaign, tmp_path: Path, clock: Clock, name: str, other: str, secrets: bool, others_secrets: bool
 ) -> None:

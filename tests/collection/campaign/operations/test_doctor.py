@@ -332,6 +332,7 @@ def test_a_server_that_is_not_asked(golden: Path, written: str, monkeypatch: pyt
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_lock_of_a_server(golden: Path) -> None:
     with other_server(golden) as process:
         server = server_lock.read_server(golden)

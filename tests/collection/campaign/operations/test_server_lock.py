@@ -72,6 +72,7 @@ def test_tables_are_not_migrated_under_a_running_server(tmp_path: Path, later_ve
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_server_blocks_nobody(campaign: Campaign) -> None:
     with other_server(campaign.directory) as process:
         with pytest.raises(CampaignError, match=rf"process {process.pid} on \S+ at http://127\.0\.0\.1:8501 since"):

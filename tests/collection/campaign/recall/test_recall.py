@@ -469,6 +469,7 @@ def test_intervals_keep_the_order_of_the_table_and_leave_out_what_is_unknown() -
     assert goal["encoding"]["y"]["field"] == "target"
 
 
+@pytest.mark.long
 def test_a_topic_is_closed_and_opened_again(opened: Opened, hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
     app = opened(hundred, "recall", query={"topic": "a"})

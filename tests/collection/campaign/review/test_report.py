@@ -281,6 +281,7 @@ def test_methods_say_what_became_of_differing_decisions(tmp_path: Path) -> None:
         assert campaign.review.report.prisma().excluded == {reports.SEVERAL_REASONS: 1, "Other": 1}
 
 
+@pytest.mark.long
 def test_methods_say_why_screening_has_not_ended_or_has(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "k", review=Review("Falls", screeners=2)) as campaign:
         campaign.store.corpus.add_documents([Document(f"r{n}", f"Record {n}", "Text.") for n in range(100)])
@@ -342,6 +343,7 @@ def test_sources_that_are_no_databases_stand_apart(review: Campaign) -> None:
         ("Website of the WHO", "other_methods"),
     ],
 )
+@pytest.mark.long
 def test_sources_are_identified_as_in_prisma(name: str, kind: str, tmp_path: Path) -> None:
     file = tmp_path / "found.ris"
     file.write_text("TY  - JOUR\nTI  - Effects of yoga on falls\nER  - \n")
@@ -419,6 +421,7 @@ def test_kappa_of_two_screeners(tmp_path: Path) -> None:
         assert "relevance judgements" not in said
 
 
+@pytest.mark.long
 def test_the_command_writes_all_of_it(review: Campaign, tmp_path: Path) -> None:
     counts = review.review.report.prisma()
     for ending in ("svg", "png", "json", "csv"):
