@@ -99,8 +99,11 @@ def draw_error(error: Exception) -> bool:
 def read_ahead(directory: Path) -> None:
     """Read what pages share of the judgements, so that the first page of a large campaign takes no seconds."""
     with suppress(CleverdonError), Campaign(directory) as campaign:
+        campaign.store.judgements.read_ahead()
         campaign.results.overview.next_step()
-        campaign.results.qrels.build()
+        campaign.results.overview.annotators()
+        campaign.results.qrels.graded_topics()
+        campaign.corpus.coded_runs()
 
 
 async def _free_uploads() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
-from collection.core.arrays import Bools, Integers, Ints
+from collection.core.arrays import Integers, Ints
 from collection.core.errors import InputError
 from collection.core.ranking import Doubts, doubt_run, rank_run
 from collection.core.threads import map_ahead
@@ -54,29 +54,65 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
 
 def look_up(run: pd.DataFrame, index: QrelsIndex, version: Version) -> LookedUp:
     """Look up the documents of a run in qrels; parameters and errors are those of :func:`align`."""
-    import pandas as pd
-
     ranked = rank_as(run, version)
     # A ranked run has each topic in one piece, so that topics are looked up once per piece, not per row.
     rank = ranked["rank"].to_numpy()
     starts = np.flatnonzero(rank == 1)
     run_topics = ranked["query_id"].iloc[starts].astype("str").tolist()
+    return look_up_rows(
+        index,
+        run_topics,
+        np.diff(starts, append=len(rank)),
+        _among(ranked["doc_id"], index.documents),
+        doubt_run(ranked),
+        lambda rows: ranked["doc_id"].iloc[rows].astype("str").tolist(),
+        version,
+    )
+
+
+def look_up_rows(
+    index: QrelsIndex,
+    run_topics: list[str],
+    retrieved: Ints,
+    doc_of_row: Integers,
+    doubts: Doubts,
+    doc_ids: Callable[[Ints], list[str]],
+    version: Version = 10,
+) -> LookedUp:
+    """Look up the pairs of a ranked run whose documents were looked up.
+
+    Parameters
+    ----------
+    run_topics, retrieved
+        The topics in the order of the run, and the number of documents of each.
+    doc_of_row
+        (N,): the place of each document of the run in ``index.documents``, or -1.
+    doubts
+        As :class:`Aligned` has them.
+    doc_ids
+        Gives the ids of rows: the first :data:`SAMPLED_ROWS`, or any of a run of up to :data:`SMALL` rows.
+    """
+    import pandas as pd
+
+    ends = np.cumsum(retrieved)
     # Only rows whose document is judged for some topic matter: in a run they are few.
-    doc_of_row = _among(ranked["doc_id"], index.documents)
     rows = np.flatnonzero(doc_of_row >= 0)
-    topic_of_row = index.places(run_topics)[np.searchsorted(starts, rows, side="right") - 1]
-    rows, topic_of_row = rows[topic_of_row >= 0], topic_of_row[topic_of_row >= 0]
+    place = np.searchsorted(ends, rows, side="right")
+    topic_of_row = index.places(run_topics)[place]
+    named = topic_of_row >= 0
+    rows, place, topic_of_row = rows[named], place[named], topic_of_row[named]
     wanted = topic_of_row * max(1, len(index.documents)) + doc_of_row[rows]
     pair = np.minimum(np.searchsorted(index.pairs, wanted), max(0, len(index.pairs) - 1))
     named = index.pairs[pair] == wanted if len(index.pairs) else np.zeros(len(rows), dtype=np.bool_)
-    rows, pair = rows[named], pair[named]
+    rows, place, pair = rows[named], place[named], pair[named]
     if np.bincount(pair).max(initial=0) > 1:
-        again = pd.Series(pair).duplicated().to_numpy()
-        found = f"{_first(ranked.iloc[rows], again)} twice; name the runs in a column run if there are several"
+        again = int(pd.Series(pair).duplicated().to_numpy().argmax())
+        document, topic = index.documents[int(doc_of_row[rows[again]])].as_py(), run_topics[int(place[again])]
+        found = f"{document!r} of topic {topic!r} twice; name the runs in a column run if there are several"
         raise InputError(f"ranking: expected each document once, found {found}")
-    unnamed = sample_unnamed(len(ranked), rows, lambda some: ranked["doc_id"].iloc[some].astype("str").tolist())
-    part = RunPart(run_topics, np.diff(starts, append=len(rank)), rank[rows], pair, doubt_run(ranked), unnamed)
-    return join_parts(index, [part], version)
+    rank = rows - (ends - retrieved)[place] + 1
+    unnamed = sample_unnamed(len(doc_of_row), rows, doc_ids)
+    return join_parts(index, [RunPart(run_topics, retrieved, rank, pair, doubts, unnamed)], version)
 
 
 SAMPLED_ROWS = 100
@@ -318,12 +354,6 @@ def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Seq
 
 LOOKED_UP_AT_ONCE = 1 << 20
 """Ids that one thread looks up at a time; arrow releases the interpreter meanwhile."""
-
-
-def _first(frame: pd.DataFrame, which: Bools) -> str:
-    """The first of these rows, as an error names it."""
-    row = frame.iloc[int(which.argmax())]
-    return f"{str(row['doc_id'])!r} of topic {str(row['query_id'])!r}"
 
 
 def _among(column: pd.Series, names: Any) -> npt.NDArray[np.int32]:

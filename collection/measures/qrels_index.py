@@ -87,7 +87,8 @@ class QrelsIndex:
 
         # A dictionary of half a million ids takes a second.
         own, known = _lower_printable(arrow.from_texts(ids)), self._in_lower_case
-        if own is not None and known is not None and not pc.any(pc.is_in(own, known)).as_py():
+        # The few ids are the set that is looked up: to make one of all documents takes long.
+        if own is not None and known is not None and not pc.any(pc.is_in(known, own)).as_py():
             return []
         return find_alike(ids, self._by_loose_key)
 
@@ -101,8 +102,9 @@ def _lower_printable(ids: pa.Array) -> pa.Array | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    ids = ids.cast(pa.large_string())
-    return pc.ascii_lower(ids) if pc.all(pc.match_substring_regex(ids, "^[!-~]*$")).as_py() is not False else None
+    ids = pa.concat_arrays([ids.cast(pa.large_string())])  # in one piece, so that its buffer has no other texts
+    written = np.frombuffer(ids.buffers()[2] or b"", dtype=np.uint8)[: pc.sum(pc.binary_length(ids)).as_py() or 0]
+    return pc.ascii_lower(ids) if ((written >= ord("!")) & (written <= ord("~"))).all() else None
 
 
 def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
@@ -136,10 +138,22 @@ def index_pairs(
     qrels
         The frame with the strata, probabilities or subtopics of the rows, if they have any.
     """
+    encoded = doc_ids.dictionary_encode()
+    doc_of_qrel = arrow.to_numpy(encoded.indices)
+    return index_codes(topics, topic_of_qrel, encoded.dictionary, doc_of_qrel, relevance, qrels)
+
+
+def index_codes(
+    topics: list[str],
+    topic_of_qrel: Integers,
+    documents: Any,
+    doc_of_qrel: Integers,
+    relevance: npt.ArrayLike,
+    qrels: pd.DataFrame | None = None,
+) -> QrelsIndex:
+    """Prepare qrels as :func:`index_pairs`, with the different `documents` and (N,) the place of each row's."""
     import pyarrow.compute as pc
 
-    encoded = doc_ids.dictionary_encode()
-    doc_of_qrel, documents = arrow.to_numpy(encoded.indices), encoded.dictionary
     width = max(1, len(documents))
     pairs, pair_of_qrel = np.unique(topic_of_qrel.astype(np.int64) * width + doc_of_qrel, return_inverse=True)
     values = np.asarray(relevance, dtype=np.float64)

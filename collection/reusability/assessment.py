@@ -13,7 +13,7 @@ from collection.core.display import Displayed, Summary
 from collection.core.errors import InputError, require_known
 from collection.core.frames import QRELS
 from collection.core.records import Run
-from collection.measures import Measure, as_measures, bounds, parse
+from collection.measures import Measure, QrelsIndex, as_measures, bounds, parse
 from collection.reusability import verdict
 from collection.reusability.leave_one_out import assign_groups, groups_by_prefix, leave_out
 from collection.reusability.pool_depth import (
@@ -22,7 +22,7 @@ from collection.reusability.pool_depth import (
     detect_pool_depth,
     measure_order_stability,
 )
-from collection.reusability.run_matrix import RunMatrix, build_run_matrix, describe_topics
+from collection.reusability.run_matrix import OrderedRuns, RunMatrix, build_run_matrix, describe_topics
 from collection.reusability.unjudged_relevant import MissingEstimate, estimate_missing
 from collection.reusability.verdict import DepthResult
 
@@ -80,8 +80,8 @@ class Reusability(Displayed):
 
 
 def assess(
-    runs: Iterable[Run],
-    qrels: pd.DataFrame,
+    runs: Iterable[Run] | OrderedRuns,
+    qrels: pd.DataFrame | QrelsIndex,
     measures: Measure | str | Iterable[Measure | str] = (),
     *,
     groups: Groups = groups_by_prefix,
@@ -103,7 +103,7 @@ def assess(
         Any number. Those that were not pooled are detected by their judgements; they are reported as new systems and
         not used otherwise.
     qrels
-        :data:`collection.core.frames.QRELS`.
+        :data:`collection.core.frames.QRELS`, or an index, of which unjudged documents are unknown.
     measures
         Over plain qrels; :data:`DEFAULT_MEASURES` if none is given. The first is used for the verdict at each depth
         (or nDCG, if it has no cut-off or can be above 1), the topics and the sentence on the order of the systems.
@@ -138,8 +138,10 @@ def assess(
                 f"{measure} needs {measure.entry.needs}, which cannot be left out one by one; use a measure of plain "
                 "qrels"
             )
-    runs = list(runs)
-    qrels, added = _complete(runs, qrels, max(verdict.DEPTHS), unjudged)
+    added = None
+    if isinstance(runs, Iterable) and isinstance(qrels, pd.DataFrame):
+        runs = list(runs)
+        qrels, added = _complete(runs, qrels, max(verdict.DEPTHS), unjudged)
     everything = build_run_matrix(runs, qrels, rel=rel)
     pool = detect_pool_depth(everything, depth)
     matrix = everything.only(pool.runs)

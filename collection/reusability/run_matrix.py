@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +16,17 @@ from collection.core.errors import InputError
 from collection.core.frames import QRELS
 from collection.core.phrases import join
 from collection.core.records import Run
-from collection.measures import UNJUDGED, UNPOOLED, Aligned, Measure, align, as_measure, index_qrels
-from collection.measures.aligned import compact_grades, grade_levels
+from collection.measures import (
+    UNJUDGED,
+    UNPOOLED,
+    Aligned,
+    Measure,
+    QrelsIndex,
+    align,
+    as_measure,
+    index_qrels,
+)
+from collection.measures.aligned import Grades, compact_grades, grade_levels
 from collection.measures.qrels_index import stack_by_topic
 from collection.statistics.rank_correlation import kendall
 
@@ -60,7 +71,7 @@ class RunMatrix:
 
     runs: tuple[str, ...]
     topics: tuple[str, ...]
-    doc_ids: tuple[str, ...]
+    doc_ids: pd.Series[str]
     topic: Ints
     grade: Floats
     cells: PairNumbers
@@ -75,6 +86,11 @@ class RunMatrix:
     def relevant(self) -> Bools:
         """(P,): whether the pair is relevant."""
         return self.grade >= self.rel
+
+    @cached_property
+    def _known(self) -> Grades:
+        """(P + 1,): the grade of each pair; the last one, at -1, is for cells without a pair."""
+        return compact_grades(np.append(self.grade, UNPOOLED))
 
     def only(self, runs: Bools) -> RunMatrix:
         """Select these runs, (R,); all judgements stay."""
@@ -94,15 +110,19 @@ class RunMatrix:
 
         Judgements `taken`, (P,), count as unjudged, but the scale of grades stays that of all; `rows` selects topics.
         """
+        known = self._known
+        if taken is not None:
+            known = known.copy()
+            known[:-1][taken] = UNJUDGED
+        whole = rows is None or len(rows) == len(self.topics)
         rows = np.arange(len(self.topics)) if rows is None else rows
-        grade = self.grade if taken is None else np.where(taken, UNJUDGED, self.grade)
-        # The last entry, at -1, is for cells without a pair.
-        known = compact_grades(np.append(grade, UNPOOLED))
-        best = -np.sort(-np.maximum(known[self.best[rows]], UNJUDGED), axis=1)
+        best = np.maximum(known.take(self.best if whole else self.best[rows], mode="wrap"), UNJUDGED)
+        if taken is not None:
+            best = np.sort(best, axis=1)[:, ::-1]
         count = len(self.runs)
         return Aligned(
             topics=[self.topics[row] for row in rows] * count,
-            grades=known[self.cells[:, rows]].reshape(count * len(rows), -1),
+            grades=known.take(self.cells if whole else self.cells[:, rows], mode="wrap").reshape(count * len(rows), -1),
             retrieved=self.retrieved[:, rows].reshape(-1),
             judged=np.tile(best, (count, 1)),
             levels=self.levels,
@@ -131,7 +151,16 @@ class RunMatrix:
         return values
 
 
-def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> RunMatrix:
+class OrderedRuns(Protocol):
+    """Runs that are aligned without their texts, such as :class:`~collection.campaign.corpus.coded_runs.KeyedRuns`."""
+
+    def align_both(self, index: QrelsIndex) -> Iterator[tuple[str, Aligned, Aligned]]:
+        """Align each run as measures order it, and as it lists documents; twice the same if it is one order."""
+
+
+def build_run_matrix(
+    runs: Iterable[Run] | OrderedRuns, qrels: pd.DataFrame | QrelsIndex, *, rel: float = 1
+) -> RunMatrix:
     """Align runs with qrels.
 
     Parameters
@@ -159,24 +188,23 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
     >>> matrix.values([P @ 2]).tolist(), matrix.values([P @ 2], taken=[False, True]).tolist()
     ([[[0.5]]], [[[0.0]]])
     """
-    qrels = QRELS.check(qrels)
-    pairs = qrels[qrels["relevance"] >= 0].astype({"query_id": "str", "doc_id": "str"})
-    pairs = pairs.groupby(["query_id", "doc_id"], observed=True)["relevance"].max().reset_index()
-    if not len(pairs):
+    if not isinstance(qrels, QrelsIndex):
+        qrels = index_qrels(QRELS.check(qrels)[list(QRELS.names)])
+    index, grade = _number_judged(qrels)
+    if not len(grade):
         raise InputError("the qrels have no judgements; judge some pairs first")
-    topic, topics = pd.factorize(pairs["query_id"])
-    # With the number of each pair in place of its grade, aligning a run finds the pairs themselves.
-    numbers = index_qrels(pairs.assign(relevance=np.arange(len(pairs))))
+    topics = index.topics
+    topic, document = np.divmod(index.pairs, len(index.documents))
     numbered_runs: dict[str, tuple[PairNumbers, PairNumbers, Ints]] = {}
-    for run in runs:
-        if run.name in numbered_runs:
-            raise InputError(f"two runs have the name {run.name!r}; rename one of them")
-        aligned = align(run.frame, numbers)
-        cells = listed = np.maximum(aligned.grades, -1).astype(np.int32)
-        if (run.frame["listed"] != run.frame["rank"]).any():
-            as_listed = run.frame.assign(score=-run.frame["listed"].to_numpy(dtype=np.float64))
-            listed = np.maximum(align(as_listed, numbers).grades, -1).astype(np.int32)
-        numbered_runs[run.name] = cells, listed, aligned.retrieved
+    for name, aligned, as_listed in _align_both(runs, index):
+        if name in numbered_runs:
+            raise InputError(f"two runs have the name {name!r}; rename one of them")
+        cells = np.maximum(aligned.grades, -1)
+        numbered_runs[name] = (
+            cells,
+            cells if as_listed is aligned else np.maximum(as_listed.grades, -1),
+            aligned.retrieved,
+        )
     if not numbered_runs:
         raise InputError("there are no runs to assess; name or import some")
     names = sorted(numbered_runs)
@@ -186,15 +214,14 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
         raise InputError(f"no run has a topic of the qrels (first topics: {join(topics[:3])})")
     whole = _stack(all_cells)
     in_list_order = whole if all(a is b for a, b in zip(all_cells, all_listed, strict=True)) else _stack(all_listed)
-    places = np.full((len(pairs), len(names)), UNLISTED, dtype=np.int32)
+    places = np.full((len(grade), len(names)), UNLISTED, dtype=np.int32)
     number, row, column = np.nonzero(in_list_order >= 0)
     places[in_list_order[number, row, column], number] = column + 1
-    grade = pairs["relevance"].to_numpy(dtype=np.float64)
     best_first = np.lexsort((-grade, topic))
     return RunMatrix(
         runs=tuple(names),
         topics=tuple(map(str, topics)),
-        doc_ids=tuple(pairs["doc_id"].tolist()),
+        doc_ids=pd.Series(index.documents.take(document), dtype="str"),
         topic=topic.astype(np.int64),
         grade=grade,
         cells=whole,
@@ -205,6 +232,52 @@ def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1
         levels=grade_levels(grade),
         rel=rel,
     )
+
+
+def _number_judged(index: QrelsIndex) -> tuple[QrelsIndex, Floats]:
+    """The judged pairs, by topic and document id, with their places as grades; and their grades."""
+    import pyarrow.compute as pc
+
+    documents, width = index.documents, max(1, len(index.documents))
+    judged = index.grade > UNJUDGED
+    topic, document = np.divmod(index.pairs[judged], width)
+    graded = sorted(np.unique(topic).tolist(), key=index.topics.__getitem__)
+    new_topic = np.zeros(len(index.topics), dtype=np.int64)
+    new_topic[graded] = np.arange(len(graded))
+    if not pc.all(pc.less(documents[:-1], documents[1:])).as_py():
+        order = pc.sort_indices(documents)
+        documents, new_document = documents.take(order), np.empty(width, dtype=np.int64)
+        new_document[order.to_numpy()] = np.arange(width)
+        document = new_document[document]
+    pairs = new_topic[topic] * width + document
+    order = np.argsort(pairs, kind="stable")
+    numbered = QrelsIndex(
+        topics=[index.topics[place] for place in graded],
+        documents=documents,
+        highest=0,
+        pairs=pairs[order],
+        grade=np.arange(len(pairs), dtype=np.int32),
+        judged=np.empty((len(graded), 0), dtype=np.int32),
+        levels=(),
+        stratum=None,
+        sample=None,
+        subtopics=None,
+        known=None,
+    )
+    return numbered, index.grade[judged][order].astype(np.float64)
+
+
+def _align_both(runs: Iterable[Run] | OrderedRuns, index: QrelsIndex) -> Iterator[tuple[str, Aligned, Aligned]]:
+    """Align each run in the order of measures, and as it is listed."""
+    if not isinstance(runs, Iterable):
+        yield from runs.align_both(index)
+        return
+    for run in runs:
+        aligned = listed = align(run.frame, index)
+        if (run.frame["listed"] != run.frame["rank"]).any():
+            as_listed = run.frame.assign(score=-run.frame["listed"].to_numpy(dtype=np.float64))
+            listed = align(as_listed, index)
+        yield run.name, aligned, listed
 
 
 def summarise_runs(measures: Sequence[Measure], values: Floats) -> Floats:

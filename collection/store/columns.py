@@ -6,7 +6,7 @@ SQLite hands over a column as one JSON array in a third of the time that Python 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from threading import Lock
@@ -116,14 +116,41 @@ def with_ids(connection: Connection, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: texts.set_axis(frame.index) for name, texts in ids.items()})
 
 
-def name_pairs(connection: Connection, frame: pd.DataFrame) -> pd.DataFrame:
-    """Put ids in place of the keys in ``query_id`` and ``doc_id``, and sort by topic, as imported, and document id."""
+def sort_pairs(connection: Connection, frame: pd.DataFrame) -> pd.DataFrame:
+    """Sort by topic, as imported, and document id, given the keys of both in ``query_id`` and ``doc_id``."""
     docs = frame["doc_id"].to_numpy(dtype=np.int64)
-    topics, documents = _topics(connection), _documents(connection, docs)
-    topic, doc = topics.place[frame["query_id"].to_numpy(dtype=np.int64)], documents.place[docs]
-    order = np.lexsort((doc, topic))
-    ids = {"query_id": topics.names.take(topic[order]), "doc_id": documents.names.take(doc[order])}
-    return frame.iloc[order].reset_index(drop=True).assign(**{n: s.reset_index(drop=True) for n, s in ids.items()})
+    topic = _topics(connection).place[frame["query_id"].to_numpy(dtype=np.int64)]
+    order = np.lexsort((_documents(connection, docs).place[docs], topic))
+    return frame.iloc[order].reset_index(drop=True).astype({"query_id": "int32", "doc_id": "int32"})
+
+
+def doc_places(connection: Connection, docs: Keys) -> Keys:
+    """Return a number for each document that sorts them by id, given the keys."""
+    return _documents(connection, docs).place[docs]
+
+
+def doc_keys(connection: Connection, ids: Sequence[pa.Array]) -> list[npt.NDArray[np.int32]]:
+    """Return the keys of documents in several arrays of ids, 0 where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from collection.core import arrow
+
+    number, size = sum(map(len, ids)), connection.count("SELECT coalesce(max(doc), 0) FROM documents")
+    if number * FEW < size:
+        some = json_text({text for each in ids for text in each.to_pylist()})
+        found = connection.mapping(
+            "SELECT doc_id, doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)) ORDER BY doc", (some,)
+        )
+        return [np.array([found.get(text, 0) for text in each.to_pylist()], dtype=np.int32) for each in ids]
+    known = _documents(connection, None)
+    keys = np.zeros(len(known.names) + 1, dtype=np.int32)  # the last one is found at -1
+    existing = np.flatnonzero(known.place >= 0)
+    keys[known.place[existing]] = existing
+    parts = pa.chunked_array([each.cast(pa.large_string()) for each in ids], pa.large_string())
+    names = arrow.from_column(known.names).cast(pa.large_string())
+    places = pc.index_in(parts, value_set=names)  # at once, since each call makes a dictionary of all names
+    return np.split(keys[places.fill_null(-1).to_numpy()], np.cumsum([len(each) for each in ids])[:-1])
 
 
 class _Names(NamedTuple):
@@ -136,7 +163,7 @@ class _Names(NamedTuple):
         return self.names.take(self.place[keys]).reset_index(drop=True)
 
 
-_NO_NAMES = _Names(pd.Series(dtype="str"), np.zeros(1, dtype=np.int64))
+_NO_NAMES = _Names(pd.Series(dtype="str"), np.full(1, -1, dtype=np.int32))
 
 
 class _SharedNames:
@@ -156,8 +183,8 @@ def _topics(connection: Connection) -> _Names:
     return _names(connection, {"key": "topic", "name": "query_id"}, "FROM topics ORDER BY topic")
 
 
-def _documents(connection: Connection, keys: Keys) -> _Names:
-    """Return at least the documents with these keys, by id."""
+def _documents(connection: Connection, keys: Keys | None) -> _Names:
+    """Return at least the documents with these keys, by id; None: all."""
     columns = {"key": "doc", "name": "doc_id"}
     with connection.snapshot():
         # No document is ever removed or renamed, so all are known while the last one is the same.
@@ -166,7 +193,7 @@ def _documents(connection: Connection, keys: Keys) -> _Names:
         known, names = shared.known
         if last is None or last == known:
             return names if last else _NO_NAMES
-        if len(keys) * FEW < last[0]:
+        if keys is not None and len(keys) * FEW < last[0]:
             some = "FROM documents WHERE doc IN (SELECT value FROM json_each(?)) ORDER BY doc_id"
             return _names(connection, columns, some, (json_text(keys.tolist()),))
         with shared.lock:
@@ -177,6 +204,6 @@ def _documents(connection: Connection, keys: Keys) -> _Names:
 
 def _names(connection: Connection, columns: Mapping[str, str], rows: str, parameters: Parameters = ()) -> _Names:
     known = read(connection, columns, {}, rows, parameters)
-    place = np.zeros(int(known["key"].max()) + 1 if len(known) else 1, dtype=np.int32)
+    place = np.full(int(known["key"].max()) + 1 if len(known) else 1, -1, dtype=np.int32)
     place[known["key"].to_numpy(dtype=np.int64)] = np.arange(len(known))
     return _Names(known["name"].astype("str"), place)

@@ -8,15 +8,21 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import accumulate, islice, repeat
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from collection.core import clock
 from collection.core.errors import ConflictError, InputError
 from collection.core.records import Document, Kind, Topic
 from collection.core.topic_fields import holds_fields
+from collection.store import columns
 from collection.store.connection import POOL_IF_TEXTS_MISSING, Repository, is_held_back, json_text, writes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -343,6 +349,18 @@ class CorpusTables(Repository):
     def doc_keys(self, doc_ids: Iterable[str]) -> dict[str, int]:
         """Return the key of each known document id."""
         return self._look_up("d.doc", doc_ids)
+
+    def keys_in(self, ids: Sequence[pa.Array]) -> list[npt.NDArray[np.int32]]:
+        """Return the keys of documents in several arrays of many ids, 0 for unknown ones."""
+        return columns.doc_keys(self.connection, ids)
+
+    def names(self, keys: npt.NDArray[np.integer]) -> pd.Series[str]:
+        """Return the id of each document, given many keys."""
+        return columns.doc_ids(self.connection, pd.Series(keys))
+
+    def places(self, keys: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
+        """Return a number for each document that sorts them by id, given many keys."""
+        return columns.doc_places(self.connection, keys)
 
     def titles(self, doc_ids: Iterable[str]) -> dict[str, str]:
         """Return the title of each known document id, without reading texts."""

@@ -154,14 +154,14 @@ class JudgementTables(Repository):
         """Return the current judgements and adjudications as adjudication reads them, oldest first.
 
         ``annotator``, ``kind``, ``relevance``, ``counts_as``, ``answers`` where they are wanted; and the keys of the
-        pair as ``query_id`` and ``doc_id``, for which :meth:`name_pairs` puts the ids.
+        pair as ``query_id`` and ``doc_id``, for which :meth:`with_ids` puts the ids.
         """
         columns = ["annotator", "topic", "doc", "kind", "relevance", "counts_as", *(["answers"] if answers else [])]
         return self.table(columns=columns).rename(columns={"topic": "query_id", "doc": "doc_id"})
 
-    def name_pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Put ids in place of the keys in ``query_id`` and ``doc_id``; sort by topic, as imported, and document id."""
-        return columns_of.name_pairs(self.connection, frame)
+    def sort_pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Sort by topic, as imported, and document id, given the keys of both in ``query_id`` and ``doc_id``."""
+        return columns_of.sort_pairs(self.connection, frame)
 
     @writes
     def append(self, judgement: Judgement, pair: PairState) -> None:
@@ -262,6 +262,10 @@ class JudgementTables(Repository):
             log = log_arrays.shared(self.connection).read(self.connection, log_arrays.KEPT.intersection(columns))
             rows = self._select_rows(log, current=current, several=several)
         return pa.table(log_arrays.select(log, columns, rows)).to_pandas()
+
+    def read_ahead(self) -> None:
+        """Read the columns of the log that pages sum up, which stay in memory."""
+        log_arrays.shared(self.connection).read(self.connection, log_arrays.SUMMED)
 
     def with_ids(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Put ids in place of the keys in ``query_id`` and ``doc_id``."""

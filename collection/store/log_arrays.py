@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,6 +38,12 @@ KEPT = {
     "revises", "pool_rank", "model_round", "conditions", "probability",
 }  # fmt: skip
 """Columns that stay in memory; only exports read the others."""
+
+BLOCK = 100_000
+"""Number of entries that are read at once."""
+
+SUMMED = (*NAMES, AT, "topic", "doc", "relevance", "seconds", "away", "flagged", "revises")
+"""Columns that pages on the whole log read."""
 
 _CURRENT = ("topic", "doc", "annotator", "kind", "counts_as")
 """Columns that tell which entries are current."""
@@ -137,17 +143,25 @@ class LogArrays:
         for length, some in lengths.items():
             since = ids[length - 1].as_py() if ids is not None and length else 0
             if since < self._last[0] or not length:
-                self._append(read(connection, some, "FROM judgements WHERE id > ? ORDER BY id", (since,)))
+                self._append([*_read_blocks(connection, some, since, self._last[0])])
         for name, find in (("current", find_current), ("shared", find_shared)):
             if name not in self._columns or len(self._columns[name]) < len(self._columns["id"]):
                 self._columns[name] = pa.array(find(self._columns))
         return {name: self._columns[name] for name in (*wanted, "current", "shared")}
 
-    def _append(self, new: LogColumns) -> None:
+    def _append(self, blocks: Sequence[LogColumns]) -> None:
         import pyarrow as pa
 
-        for name, values in new.items():
-            self._columns[name] = pa.concat_arrays([self._columns[name], values]) if name in self._columns else values
+        for name in blocks[0]:
+            known = [self._columns[name]] if name in self._columns else []
+            self._columns[name] = pa.concat_arrays([*known, *(block[name] for block in blocks)])
+
+
+def _read_blocks(connection: Connection, names: Collection[str], since: int, last: int) -> Iterator[LogColumns]:
+    """Yield columns of the entries after `since` up to the `last` one, in blocks: all texts take much memory."""
+    for start in range(since, max(last, since + 1), BLOCK):
+        rows = "FROM judgements WHERE id > ? AND id <= ? ORDER BY id"
+        yield read(connection, names, rows, (start, start + BLOCK))
 
 
 @lru_cache(maxsize=8)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.core import clock
+from collection.core import arrow, clock
 from collection.core.records import QRELS_ANNOTATOR
-from collection.store import columns
+from collection.store import columns, log_arrays
 from collection.store.connection import (
     POOL_IF_TEXTS_MISSING,
     Repository,
@@ -22,6 +22,7 @@ from collection.store.connection import (
     writes,
 )
 from collection.store.corpus import CorpusTables
+from collection.store.log_arrays import is_value, to_numpy
 
 
 @dataclass(eq=False)
@@ -74,17 +75,41 @@ class PoolTables(Repository):
         The topic's id; the largest number of people that one of its pooled pairs needs; the number of its pooled pairs
         that need several annotators, of which imported qrels count as one.
         """
-        return self.connection.execute(
-            f"""
-            WITH given AS (
-                SELECT topic, doc, count(*) AS qrels FROM current_judgements
-                WHERE counts_as = 'judgement' AND annotator GLOB '{QRELS_ANNOTATOR}*' GROUP BY topic, doc
-            )
-            SELECT t.query_id, max(p.wanted - coalesce(g.qrels, 0)), sum(p.wanted > 1 AND g.qrels IS NOT NULL)
-            FROM pool AS p JOIN topics AS t USING (topic) LEFT JOIN given AS g USING (topic, doc)
-            GROUP BY p.topic ORDER BY p.topic
-            """
-        ).fetchall()
+        with self.connection.snapshot():
+            qrels = self._count_qrels()
+            most = "WITH most AS (SELECT topic, max(wanted) AS wanted FROM pool GROUP BY topic) "
+            most += "SELECT query_id, wanted, 0 FROM most JOIN topics USING (topic) ORDER BY topic"
+            if not len(qrels):
+                return self.connection.execute(most).fetchall()
+            names = {name: name for name in ("topic", "doc", "wanted")}
+            pool = columns.read(self.connection, names, {}, "FROM pool ORDER BY topic, doc").astype("int64")
+            ids = self.connection.mapping("SELECT topic, query_id FROM topics ORDER BY topic")
+        given = qrels.reindex(_number(pool), fill_value=0).to_numpy()
+        pool = pool.assign(left=pool["wanted"] - given, taken=(pool["wanted"] > 1) & (given > 0))
+        needed = pool.groupby("topic").agg({"left": "max", "taken": "sum"})
+        return [(ids[topic], int(most), int(taken)) for topic, most, taken in needed.itertuples()]
+
+    def _count_qrels(self) -> pd.Series[int]:
+        """Count the current judgements of each pair by imported qrels; the index is topic << 32 | doc."""
+        log = log_arrays.shared(self.connection).read(self.connection, [])
+        names = log["annotator"].dictionary.to_pylist()
+        is_qrels = np.array([*(name.startswith(QRELS_ANNOTATOR) for name in names), False])
+        rows = is_qrels[to_numpy(log["annotator"])] & to_numpy(log["current"])
+        rows &= is_value(log["counts_as"], "judgement")
+        return pd.Series((to_numpy(log["topic"]) << 32 | to_numpy(log["doc"]))[rows]).value_counts()
+
+    def are_pooled(self, pairs: pd.DataFrame) -> NDArray[np.bool_]:
+        """(pairs,) whether each pair of ``query_id`` and ``doc_id`` is in the pool."""
+        with self.connection.snapshot():
+            topics = self.connection.mapping("SELECT query_id, topic FROM topics ORDER BY topic")
+            doc, doc_ids = pd.factorize(pairs["doc_id"])
+            (keys,) = columns.doc_keys(self.connection, [arrow.from_column(pd.Series(doc_ids, dtype="str"))])
+            rows = "FROM pool ORDER BY topic, doc"
+            pool = columns.read(self.connection, {"topic": "topic", "doc": "doc"}, {}, rows)
+        topic = pairs["query_id"].astype("str").map(topics).fillna(0).to_numpy(dtype=np.int64)
+        known = np.append(_number(pool), np.iinfo(np.int64).max)
+        wanted = topic << 32 | keys.astype(np.int64)[doc]
+        return known[np.searchsorted(known, wanted)] == wanted
 
     def undrawn_pairs(self) -> pd.DataFrame:
         """Return the pairs that random samples left out, unless another round put them into the pool.
@@ -203,3 +228,8 @@ class PoolTables(Repository):
             "AND NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = p.topic AND cj.doc = p.doc) "
             "GROUP BY p.topic ORDER BY p.topic"
         )
+
+
+def _number(pairs: pd.DataFrame) -> NDArray[np.int64]:
+    """A number for each pair of the keys ``topic`` and ``doc``, in their order."""
+    return pairs["topic"].to_numpy(dtype=np.int64) << 32 | pairs["doc"].to_numpy(dtype=np.int64)

@@ -5,7 +5,6 @@ import streamlit as st
 from annotate.auth import session
 from annotate.views.export import collection_download, data_downloads, qrels_download
 from annotate.views.widgets import downloads, pickers, widgets
-from annotate.views.widgets.service_cache import cached
 from collection.adjudication import Adjudicated
 from collection.campaign.settings.loop_settings import EVERYWHERE
 from collection.core.errors import CleverdonError
@@ -61,15 +60,14 @@ labels = [words.apply(name) if name == "Topics" else name for name in names]
 tabs = dict(zip(names, st.tabs(labels, on_change="rerun", key="section"), strict=True))
 adjudicated: Adjudicated | None = None
 with tabs["Qrels"]:
-    logged = campaign.store.judgements.last_entry()
-    annotators = cached(campaign.store.judgements.annotators, logged)()["annotator"].tolist()
+    annotators = campaign.results.overview.annotators()["annotator"].tolist()
     selected = pickers.pick_question()
     qrels = campaign.results.qrels.for_question(*selected)
     rule = pickers.pick_rule(annotators, key="rule")
     topics: tuple[str, ...] | None = None
     try:
         topics = pickers.pick_finished_topics(rule)
-        adjudicated = qrels.with_sources(rule, topics=topics)
+        adjudicated = qrels.coded(rule, topics=topics)
     except CleverdonError as error:  # the chosen annotator gave no grade
         st.error(widgets.plain(str(error)))
     if adjudicated is None or adjudicated.grades.empty:
@@ -129,7 +127,7 @@ with tabs["Training data"]:
     else:
         level = campaign.settings.loop().level
         has_positives = adjudicated is not None and bool(
-            (campaign.results.qrels.build(rule)["relevance"] >= level).any()
+            (campaign.results.qrels.coded(rule).grades["relevance"] >= level).any()
         )
     if has_positives:
         data_downloads.draw_training(rule, counted=bool(tabs["Training data"].open))

@@ -51,7 +51,7 @@ def describe(grades: pd.DataFrame, only_finished: bool, qrels: QrelsBuilder) -> 
 def draw(
     result: Adjudicated, rule: str, topics: Sequence[str] | None, annotators: Sequence[str], selected: SelectedQuestion
 ) -> None:
-    """Draw the result of `rule` for these topics (`result`), the downloads, and the comparison with another rule."""
+    """Draw the result of `rule` for these topics (of :meth:`.QrelsBuilder.coded`), downloads, and another rule."""
     campaign, grades = session.current().campaign, result.grades
     several = campaign.results.agreement.disagreements()
     if several.pairs and selected == (None, None):
@@ -77,13 +77,13 @@ def draw(
     )
     if several.pairs:
         with st.expander("How each grade was decided"):
-            origins = grades["by"].value_counts().rename_axis("how").reset_index(name="pairs")
+            origins = grades["by"].astype("str").value_counts().rename_axis("how").reset_index(name="pairs")
             columns = {"how": text("Origin", 110), "pairs": number("Pairs", width="small")}
             meaning = origins["how"].map(describe_origin)
             display.table(origins.assign(means=meaning), {**columns, "means": text("Meaning", "large")})
     with st.expander("First 20 qrels"):
         shown = {"query_id": "Topic", "doc_id": "Document", "relevance": "Grade", "by": "Origin"}
-        display.table(grades.head(20), shown)
+        display.table(campaign.results.qrels.with_ids(grades.head(20)), shown)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
         _compare_rules(rule, annotators, selected)
 

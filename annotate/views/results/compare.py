@@ -51,7 +51,7 @@ with st.expander(pickers.settings_label("measures, baseline, test and topics")):
         measures = estimate_tables.estimable(measures)
     elif unjudged == "left-out":
         measures = tuple(dict.fromkeys(str(as_measure(measure)(judged_only=True)) for measure in measures))
-    graders = cached(campaign.store.judgements.annotators, counts["logged"])()["annotator"].tolist()
+    graders = campaign.results.overview.annotators()["annotator"].tolist()
     members = comparison.group_seeds(campaign.store.corpus.runs()["run"])
     left, right = st.columns(2)
     hint = "Used for the conclusion, the charts and the tests, and to order the systems."

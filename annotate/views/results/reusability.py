@@ -45,7 +45,7 @@ with st.expander(pickers.settings_label("measures, grades, groups of runs and to
         "Measures", standard, standard, accept_new_options=True, key=f"measures-{rel}", help=hint
     )
     with right:
-        annotators = cached(campaign.store.judgements.annotators, campaign.store.judgements.last_entry())()
+        annotators = campaign.results.overview.annotators()
         rule = pickers.pick_rule(annotators["annotator"].tolist(), key="rule")
     known_depth = left.number_input("Pool depth (ranks)", 1, None, None, placeholder="Detected from the judgements")
     hint = "Runs of a group are left out together."

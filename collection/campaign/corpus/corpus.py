@@ -10,6 +10,7 @@ import pandas as pd
 
 from collection.campaign.corpus import stored_runs
 from collection.campaign.corpus.click_logs import ClickLogs
+from collection.campaign.corpus.coded_runs import CodedRun, code_runs
 from collection.campaign.corpus.document_view import DocumentView
 from collection.campaign.corpus.features import Features
 from collection.campaign.corpus.near_duplicates import NearDuplicates
@@ -94,6 +95,25 @@ class Corpus:
         for recorded in table.to_dict("records"):
             if recorded["run"] in wanted:
                 yield Run(recorded["run"], stored_runs.read(self.directory, recorded, filters=filters))
+
+    def coded_runs(self, names: Iterable[str] | None = None) -> list[CodedRun]:
+        """Return :meth:`runs` with keys of documents in place of texts; all connections share them.
+
+        Raises as there.
+        """
+        table = self.store.corpus.runs()
+        wanted = set(table["run"] if names is None else names)
+        rows = [row for row in table.to_dict("records") if row["run"] in wanted]
+        known = self.store.corpus.document_rows()
+        keys = {row["run"]: (repr(row), stored_runs.stamp(self.directory, row), known) for row in rows}
+        coded = self.store.cached_each(
+            "coded runs",
+            keys,
+            lambda missing: code_runs(self.store, self.runs(missing)),
+            most=max(1, len(table)),
+            shared=True,
+        )
+        return list(coded.values())
 
     def in_topic_order(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows by topic, in the order of the campaign's topics; those of a topic as they are."""

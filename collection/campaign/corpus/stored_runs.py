@@ -104,6 +104,15 @@ def read(
         ) from error
 
 
+def stamp(directory: Path, recorded: Mapping[Hashable, Any]) -> tuple[int, int] | None:
+    """Return what changes if the file of a run does: its time and size; None if it is missing."""
+    try:
+        found = (directory / layout.RUNS / recorded["file"]).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
 def find_problem(directory: Path, recorded: Mapping[Hashable, Any]) -> str | None:
     """Return why :func:`read` cannot read a run, without what to do; None if it can."""
     try:

@@ -142,7 +142,7 @@ class Pools:
 
     def time(self, judgements: int) -> judging_time.DurationEstimate | None:
         """Seconds that this number of judgements takes at the recent pace; None where it is not known."""
-        seconds = self.store.judgements.table(last=PACE)["seconds"].to_numpy(dtype=np.float64)
+        seconds = self.store.judgements.table(last=PACE, columns=("seconds",))["seconds"].to_numpy(dtype=np.float64)
         return judging_time.estimate_duration(seconds, judgements)
 
     def _contributing(self, names: Sequence[str] | None) -> list[Run]:
@@ -160,8 +160,7 @@ class Pools:
         The same sample of more runs draws what it drew before and a part of the new pairs, so what it left out stays
         represented by what it drew then.
         """
-        merged = chosen.merge(self.store.pool.ids(), on=PAIR, how="left", indicator="there")
-        new = merged[merged["there"] == "left_only"].drop(columns="there")
+        new = chosen.astype(dict.fromkeys(PAIR, "str"))[~self.store.pool.are_pooled(chosen)]
         if "drawn" not in new:
             return new
         rounds = self.store.pool.rounds()

@@ -10,6 +10,7 @@ import pandas as pd
 
 from collection import adjudication, comparison, estimation, preferences, reusability
 from collection.adjudication import ChosenRule, RuleDifference
+from collection.campaign.corpus.coded_runs import KeyedRuns
 from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.results.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.results.rank_comparison import RankComparison, compare_ranks
@@ -87,12 +88,12 @@ class RunEvaluator:
         --------
         >>> campaign.results.evaluation.evaluate(["nDCG@10", "map"]).means()  # doctest: +SKIP
         """
-        qrels = self.qrels.build(rule, topics=topics)
-        if not len(qrels):
+        index, keys = self.qrels.index(rule, topics=topics)
+        if not len(index.pairs):
             raise CampaignError("there are no grades yet to evaluate with; judge some pairs first")
         evaluation = comparison.evaluate(
-            self.corpus.runs(runs),
-            qrels,
+            KeyedRuns(self.corpus.coded_runs(runs), keys),
+            index,
             measures,
             strangers=True,
             with_bounds=with_bounds,
@@ -253,12 +254,15 @@ class RunEvaluator:
         """
         if not len(self.store.corpus.runs()):
             raise CampaignError("there are no runs to leave out; import some with --run")
-        qrels = self.qrels.build(rule, topics=topics)
-        if not len(qrels):
+        index, keys = self.qrels.index(rule, topics=topics, by_name=True)
+        if not len(index.pairs):
             raise CampaignError("there are no grades yet; judge some pairs first")
+        if unjudged == "unknown":
+            given: tuple[Any, Any] = KeyedRuns(self.corpus.coded_runs(), keys), index
+        else:
+            given = self.corpus.runs(), self.qrels.build(rule, topics=topics)
         return reusability.assess(
-            self.corpus.runs(),
-            qrels,
+            *given,
             measures,
             groups=groups,
             depth=depth,

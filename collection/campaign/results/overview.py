@@ -116,8 +116,7 @@ class Overview:
         """
         progress = self.progress.topics()
         left, promise = self.progress.budget.left(), self.recall.across_topics.state().summary
-        logged = self.store.judgements.last_entry()
-        annotators = self.store.cached("annotators", logged, self.store.judgements.annotators, shared=True)
+        annotators = self.annotators()
         table = sort_naturally(progress)
         per_topic = table.astype(object).where(table.notna(), None).to_dict("records")
         sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()
@@ -141,6 +140,12 @@ class Overview:
             "next": self.next_step(progress)._asdict(),
             "decisions": self.decisions(),
         }
+
+    def annotators(self) -> pd.DataFrame:
+        """Return :meth:`.JudgementTables.annotators`, which all connections share; nobody changes the frame."""
+        with self.store.snapshot():
+            logged = self.store.judgements.last_entry()
+            return self.store.cached("annotators", logged, self.store.judgements.annotators, shared=True)
 
     def questions(self) -> list[dict[str, Any]]:
         """Return the further questions with the number of their answers, as plain data.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from collection import adjudication, export, preferences
 from collection.adjudication import Adjudicated, ChosenRule, QuestionAnswers
@@ -15,11 +17,14 @@ from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.progress.progress import Progress
 from collection.campaign.settings.loop_settings import DECISIVE
 from collection.campaign.settings.settings import Settings
-from collection.core import clock
+from collection.core import arrow, clock
+from collection.core.arrays import Ints
 from collection.core.errors import CampaignError, InputError
 from collection.core.phrases import count, join
 from collection.core.questions import describe_bounds
 from collection.formats import QrelsForm
+from collection.measures import QrelsIndex
+from collection.measures.qrels_index import index_codes
 from collection.preferences import choices
 from collection.store import Store
 
@@ -125,30 +130,74 @@ class QrelsBuilder:
         topics
             Only these topics.
         """
-        return self.with_sources(rule, topics=topics, **parameters).qrels
+        with self.store.snapshot():
+            keyed = self._adjudicate(adjudication.parse_rule(rule, **parameters)).qrels
+            return self.store.judgements.with_ids(self._select_topics(keyed, topics))
+
+    def index(
+        self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, by_name: bool = False
+    ) -> tuple[QrelsIndex, Ints]:
+        """The qrels of :meth:`build` as evaluation reads them, and the keys of their documents.
+
+        With `by_name`, topics and documents are sorted by their ids.
+        """
+        with self.store.snapshot():
+            grades = self._select_topics(self._adjudicate(adjudication.parse_rule(rule)).grades, topics)
+            topic, query_ids = self._number_topics(grades)
+            doc, keys = pd.factorize(grades["doc_id"].to_numpy())
+            if by_name:
+                topic, query_ids = _reorder(topic, sorted(range(len(query_ids)), key=query_ids.__getitem__), query_ids)
+                doc, keys = _reorder(doc, np.argsort(self.store.corpus.places(keys)), keys)
+            documents = arrow.from_column(self.store.corpus.names(keys))
+        index = index_codes([str(each) for each in query_ids], topic, documents, doc, grades["relevance"])
+        return index, keys.astype(np.int64)
+
+    def _number_topics(self, grades: pd.DataFrame) -> tuple[Ints, NDArray[np.object_]]:
+        """The place of each row's topic among the different ones, and their ids, in order of first occurrence."""
+        topic, _ = pd.factorize(grades["query_id"].to_numpy())
+        first = grades.drop_duplicates("query_id")
+        return topic.astype(np.int64), self.store.judgements.with_ids(first)["query_id"].to_numpy(dtype=object)
+
+    def _select_topics(self, grades: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
+        """The rows of these topics, whose keys are in the frame, or all."""
+        if topics is None:
+            return grades
+        topic, query_ids = self._number_topics(grades)
+        return grades[np.isin(query_ids, list(topics))[topic]].reset_index(drop=True)
 
     def with_sources(
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str
     ) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
-        adjudicated = self._adjudicate(adjudication.parse_rule(rule, **parameters))
-        grades = select_topics(adjudicated.grades, topics)
-        return replace(adjudicated, grades=grades.copy(deep=False) if topics is None else grades.reset_index(drop=True))
+        with self.store.snapshot():
+            adjudicated = self.coded(rule, topics=topics, **parameters)
+            return replace(adjudicated, grades=self.with_ids(adjudicated.grades))
+
+    def coded(self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str) -> Adjudicated:
+        """:meth:`with_sources` with keys of topics and documents, for :meth:`with_ids`, and origins as categories."""
+        with self.store.snapshot():
+            adjudicated = self._adjudicate(adjudication.parse_rule(rule, **parameters))
+            return replace(adjudicated, grades=self._select_topics(adjudicated.grades, topics).copy(deep=False))
+
+    def with_ids(self, grades: pd.DataFrame) -> pd.DataFrame:
+        """Rows of :meth:`coded` as :meth:`with_sources` has them."""
+        return self.store.judgements.with_ids(grades).astype({"by": "str"})
 
     def _adjudicate(self, rule: ChosenRule) -> Adjudicated:
-        """The grades of all topics by a rule; those by the rule used last are cached for all connections."""
+        """The grades of all topics by a rule, with keys as ids; those by the rule used last are shared."""
         question = self.question
 
         def compute() -> Adjudicated:
             opinions = self.store.judgements.opinions(answers=question is not None)
             adjudicated = adjudication.adjudicate(opinions if question is None else question.select(opinions), rule)
-            return replace(adjudicated, grades=self.store.judgements.name_pairs(adjudicated.grades))
+            grades = self.store.judgements.sort_pairs(adjudicated.grades)
+            return replace(adjudicated, grades=grades.astype({"by": "category"}))
 
         with self.store.snapshot():
             key = (str(rule), self.store.judgements.last_entry())
             if question is None:
                 return self.store.cached("adjudicated", key, compute, shared=True)
-            main = self.for_question(None).with_sources(rule).grades
+            main = self.for_question(None).coded(rule).grades
             adjudicated = self.store.cached("adjudicated answers", (*key, repr(question)), compute, shared=True)
         return replace(adjudicated, grades=_select_asked(adjudicated.grades, main, question))
 
@@ -313,8 +362,9 @@ class QrelsBuilder:
 
     def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
         """The topics that have a grade, by name."""
-        qrels = self.build(rule)
-        return tuple(sorted(map(str, qrels.loc[qrels["relevance"] >= 0, "query_id"].unique())))
+        with self.store.snapshot():
+            grades = self._adjudicate(adjudication.parse_rule(rule)).grades
+            return tuple(sorted(map(str, self._number_topics(grades[grades["relevance"] >= 0])[1])))
 
     def topics_with_grades(
         self, rule: RuleChoice = None, *, graded: tuple[str, ...] | None = None, closed_early: bool = True
@@ -331,6 +381,11 @@ class QrelsBuilder:
         graded = self.graded_topics(rule) if graded is None else graded
         finished = self.progress.finished(closed_early=closed_early)
         return TopicsWithGrades(graded, tuple(topic for topic in graded if topic in finished))
+
+
+def _reorder(codes: Ints, order: Sequence[int] | Ints, values: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
+    """The codes of values in another order, and the values in this order."""
+    return np.argsort(order)[codes], values[order]
 
 
 def select_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:

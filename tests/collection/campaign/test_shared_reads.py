@@ -24,6 +24,13 @@ DOCS = [f"d{number}" for number in range(8)]
 PEOPLE = ("ann", "ben", "cat")
 
 
+def result_or_error(compute: Callable[[], object]) -> object:
+    try:
+        return compute()
+    except CleverdonError as error:
+        return str(error)
+
+
 def describe(labels: Labels) -> object:
     times = labels.finished_at.astype("datetime64[us, UTC]").to_frame()
     return labels.annotators, labels.pairs, labels.codes.tolist(), labels.grades.tolist(), times
@@ -51,6 +58,13 @@ READS: dict[str, Callable[[Campaign], object]] = {
     "first judgements of topics": lambda c: c.store.judgements.current_judgements(["2"]),
     "pool": lambda c: c.store.pool.pairs(),
     "qrels": lambda c: c.results.qrels.with_sources().grades,
+    "qrels of a topic": lambda c: c.results.qrels.build("highest", topics=["2"]),
+    "graded topics": lambda c: c.results.qrels.graded_topics(),
+    "runs": lambda c: [(run.topics, run.docs.tolist(), run.listed.tolist()) for run in c.corpus.coded_runs()],
+    "evaluation": lambda c: result_or_error(lambda: c.results.evaluation.evaluate(["AP", "nDCG@2"]).values),
+    "reusability": lambda c: result_or_error(lambda: c.results.evaluation.reusability("AP").left_out),
+    "needed": lambda c: c.store.pool.needed_beside_qrels(),
+    "pooled": lambda c: c.people.pools.add("depth", dry_run=True).per_topic,
     "progress": lambda c: c.progress.topics(),
     "status": lambda c: c.results.overview.status(),
     "recall": lambda c: c.recall.table(),
@@ -103,6 +117,16 @@ def import_grades(campaign: Campaign, rng: random.Random) -> None:
     campaign.imports.import_files(qrels=file)
 
 
+def import_run(campaign: Campaign, rng: random.Random) -> None:
+    """A run with equal scores, of which one document is unknown until grades name it; or another one of its name."""
+    name = rng.choice(["system", "other"])
+    file = campaign.directory.parent / f"{uuid4()}.run"
+    docs = rng.sample([*DOCS, f"e{rng.randrange(100)}"], 5)
+    lines = [f"{topic} Q0 {doc_id} 0 {rng.randrange(3)} {name}\n" for topic in "12" for doc_id in docs]
+    file.write_text("".join(lines))
+    campaign.imports.import_files(runs=[file], replace=True)
+
+
 def roll_back(campaign: Campaign, rng: random.Random) -> None:
     with campaign.transaction():
         for change in (decide, import_grades):
@@ -141,7 +165,7 @@ def test_every_number_is_that_of_a_fresh_process(
                 backup.unlink(missing_ok=True)
                 backup_archive.write(directory, backup)
             case where:
-                changes = {"import": import_grades, "undone": roll_back}
+                changes = {"import": rng.choice([import_grades, import_run]), "undone": roll_back}
                 for _ in range(rng.randrange(1, 4)):
                     try:
                         if where == "elsewhere":
