@@ -16,39 +16,10 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from collection.cli import (
-    agreement,
-    answers,
-    assign,
-    backup,
-    compare,
-    doctor,
-    duplicates,
-    evaluate,
-    export,
-    import_files,
-    judging_page,
-    loop,
-    machine_labels,
-    methods,
-    people,
-    pool,
-    preferences,
-    recall,
-    remove,
-    reusability,
-    review,
-    rules,
-    simulate,
-    system_order,
-    trec_eval,
-)
 from collection.cli.help import Program
-from collection.cli.import_files import print_report
 from collection.cli.options import DIRECTORY, DIRECTORY_PATH, FILE, FORMAT, SERVER_OPTIONS, open_campaign
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.core import layout
-from collection.core.answer_tasks import ANSWER_TASKS
 from collection.core.characters import one_line
 from collection.core.phrases import count, cut, join, plural
 
@@ -80,14 +51,20 @@ def main() -> None:
     """The `cleverdon` command."""
 
 
-for command in (
-    agreement.agreement, answers.answers, assign.assign, backup.backup, backup.check, compare.compare, doctor.doctor,
-    duplicates.duplicates, evaluate.evaluate, evaluate.measures, export.export, import_files.import_,
-    judging_page.judging_page, machine_labels.labels, loop.loop, loop.features, methods.methods, people.people,
-    pool.pool, preferences.preferences, recall.recall, remove.remove, backup.restore, reusability.reusability,
-    review.review, rules.rules, simulate.simulate, system_order.system_order, trec_eval.trec_eval,
-):  # fmt: skip
-    main.add_command(command)
+MODULES = {
+    "agreement": "agreement", "answers": "answers", "assign": "assign", "backup": "backup", "check": "backup",
+    "compare": "compare", "doctor": "doctor", "duplicates": "duplicates", "evaluate": "evaluate",
+    "measures": "evaluate", "export": "export", "import": "import_files", "judging-page": "judging_page",
+    "labels": "machine_labels", "loop": "loop", "features": "loop", "methods": "methods", "people": "people",
+    "pool": "pool", "preferences": "preferences", "recall": "recall", "remove": "remove", "restore": "backup",
+    "reusability": "reusability", "review": "review", "rules": "rules", "simulate": "simulate",
+    "system-order": "system_order", "trec_eval": "trec_eval",
+}  # fmt: skip
+"""Command -> the module that has it, which is imported only for it: all together take as long as a small evaluation."""
+
+for command, module in MODULES.items():
+    attribute = "import_" if command == "import" else command.replace("-", "_")
+    main.commands[command] = f"collection.cli.{module}:{attribute}"
 
 
 def main_trec_eval() -> None:
@@ -147,6 +124,7 @@ def serve(directory: Path, **options: object) -> None:
 @FORMAT
 def status(campaign: Campaign, form: str) -> None:
     """Show the contents, progress and next step of a campaign."""
+    from collection.cli.preferences import print_decisions
     from collection.stopping.table import missing_texts
 
     with progress_line("counting judgements"):
@@ -162,7 +140,7 @@ def status(campaign: Campaign, form: str) -> None:
     several = f"; {state['made']:,} of {state['goal']:,} judgements made" if state["goal"] > pooled else ""
     if state["decisions"]:
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
-        preferences.print_decisions(state["decisions"])
+        print_decisions(state["decisions"])
     else:
         # A loop over the whole collection or with a budget has no number of pooled pairs left.
         only_loops = state["in_loop"] == len(per_topic) > 0
@@ -219,6 +197,8 @@ def _read_status(campaign: Campaign) -> dict[str, Any]:
 
 def _print_contents(state: Mapping[str, Any], words: Vocabulary) -> None:
     """Print the size of each part of a campaign, and the progress of the tasks of generated answers."""
+    from collection.core.answer_tasks import ANSWER_TASKS
+
     for name in ("topics", "documents", "runs", "answers", "nuggets"):
         if name in state:
             echo(f"  {words.apply(name):<12}{state[name]:>10,}")
@@ -341,6 +321,7 @@ def demo(directory: Path, build_only: bool, **options: object) -> None:
 
     DIR is demo-campaign by default. An existing demo campaign is opened unchanged.
     """
+    from collection.cli.import_files import print_report
     from collection.demo import build, is_built
 
     if not is_built(directory):
@@ -385,6 +366,8 @@ def _print_existing(directory: Path) -> None:
 
 def print_next(directory: Path, step: Mapping[str, str], qrels: str = "qrels", across_topics: bool = False) -> None:
     """Print the next step and its command; `across_topics`: recall is guaranteed across topics."""
+    from collection.core.answer_tasks import ANSWER_TASKS
+
     options = {
         "import": "--documents FILE --topics FILE --run FILE",
         "pool": "--dry-run",

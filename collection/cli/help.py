@@ -6,9 +6,10 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple, cast
 
 import click
 
@@ -109,6 +110,37 @@ class Invoked(NamedTuple):
     arguments: tuple[str, ...]
 
 
+class Commands(MutableMapping[str, click.Command]):
+    """The commands of a group, by name; some are places in the code (``module:attribute``) until they are looked up."""
+
+    def __init__(self, add: Callable[[click.Command, str], None]) -> None:
+        self._entries: dict[str, click.Command | str] = {}
+        self._add = add
+
+    def __getitem__(self, name: str) -> click.Command:
+        entry = self._entries[name]
+        if isinstance(entry, str):
+            module, _, attribute = entry.partition(":")
+            entry = getattr(import_module(module), attribute)
+            self._add(entry, name)
+        return cast(click.Command, entry)
+
+    def __setitem__(self, name: str, command: click.Command | str) -> None:
+        self._entries[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._entries[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
 class CommandGroup(click.Group):
     """A group of commands whose help lists them with whole summaries, in the order in which they were added."""
 
@@ -166,6 +198,12 @@ class CommandGroup(click.Group):
 
 class Program(CommandGroup):
     """The program, whose help has sections, and whose errors are short and name the documentation page that helps."""
+
+    commands: Commands
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.commands = Commands(self.add_command)
 
     def full_name(self, name: str) -> str:
         """Return the name of a command."""

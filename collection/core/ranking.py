@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
-from collection.core.arrays import Bools, Floats, Integers
+from collection.core.arrays import Bools, Floats, Integers, distinct
 from collection.core.frames import RUN, SCORES
 from collection.core.phrases import count, join_first
 from collection.core.records import Run
@@ -184,7 +184,7 @@ def find_doubts(
     descends = _descends(stated, scores, starts)
     if not descends.any():
         return Doubts(several, tied)
-    topics = np.unique(np.searchsorted(starts, np.flatnonzero(descends), side="right") - 1)
+    topics = distinct(np.searchsorted(starts, np.flatnonzero(descends), side="right") - 1)
     first = int(starts[topics[0]])
     end = first + int(lengths[topics[0]])
     better, worse = (first + row for row in _contradiction(stated[first:end], scores[first:end]))
@@ -294,7 +294,7 @@ def order_rows(topics: Integers, scores: Floats, doc_ids: Any) -> Order:
     """
     starts, level = _compared(topics, scores)
     by_score = None
-    if len(np.unique(topics[starts])) < len(starts) or (scores[level] > scores[level - 1]).any():
+    if len(distinct(topics[starts])) < len(starts) or (scores[level] > scores[level - 1]).any():
         by_score = _sorted(_in_first_order(topics), arrow.from_numpy(scores))
         starts, level = _compared(topics[by_score], scores[by_score])
     return Order(starts, by_score, *_unsettled(doc_ids, by_score, level))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -107,6 +106,8 @@ def _listed() -> str:
 
 def _is_offline(error: BaseException | None) -> bool:
     """Return whether an exception or one of its causes is that of a connection."""
+    import socket
+
     while error is not None:
         if isinstance(error, ConnectionError | TimeoutError | socket.gaierror):
             return True

@@ -17,7 +17,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial, wraps
 from io import BufferedReader, RawIOBase
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -219,6 +218,8 @@ def _open(path: str, wanted: str) -> IO[bytes]:
 
 def _copy(pipe: IO[bytes]) -> IO[bytes]:
     """Copy a pipe to a file without a name, since it can be read only once."""
+    from tempfile import TemporaryFile  # here, since with the module random it takes as long as a small run
+
     copy = cast(IO[bytes], TemporaryFile())  # noqa: SIM115, closed with its Source
     shutil.copyfileobj(pipe, copy)
     copy.flush()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import zipfile
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import BinaryIO, cast
@@ -78,6 +77,8 @@ def _filled_rows(path: FilePath, what: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _require_size(path: FilePath, file: BinaryIO) -> None:
+    import zipfile
+
     try:
         with zipfile.ZipFile(file) as parts:
             size = sum(part.file_size for part in parts.infolist())

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.core import arrow
-from collection.core.arrays import Ints
+from collection.core.arrays import Ints, distinct
 from collection.core.errors import InputError
 from collection.formats.in_memory import as_qrels
 from collection.measures import Aligned, QrelsIndex, Version, index_qrels
@@ -185,7 +185,7 @@ def _rank(
     """
     ends = np.cumsum(retrieved)
     if len(rankings) > 1 and len(scores) <= SHORT * len(rankings):
-        levels = np.unique(scores)
+        levels = distinct(scores)
         keys = np.repeat(np.arange(len(rankings)), retrieved) * len(levels) + np.searchsorted(levels, scores)
         keys.sort()
         wanted_keys = row * len(levels) + np.searchsorted(levels, wanted)

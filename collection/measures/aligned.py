@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from collection.core.arrays import Bools, Floats, Ints
+from collection.core.arrays import Bools, Floats, Ints, distinct
 from collection.core.ranking import Doubts
 
 Grades = np.ndarray
@@ -50,7 +50,7 @@ def compact_grades(grades: Floats) -> Grades:
 
 def grade_levels(grades: Grades) -> tuple[float, ...]:
     """The distinct grades above 0, lowest first."""
-    return tuple(map(float, np.unique(grades[grades > 0])))
+    return tuple(map(float, distinct(grades[grades > 0])))
 
 
 @dataclass(frozen=True)

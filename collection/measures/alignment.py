@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.core import arrow
-from collection.core.arrays import Integers, Ints
+from collection.core.arrays import Integers, Ints, distinct
 from collection.core.errors import InputError
 from collection.core.ranking import Doubts, doubt_run, rank_run
 from collection.core.threads import map_ahead
@@ -133,7 +133,7 @@ def sample_unnamed(
     is_named[named] = True
     rows = np.arange(count if count <= SMALL else SAMPLED_ROWS)
     if further is not None:
-        rows = np.union1d(rows, further[:SMALL])
+        rows = distinct(np.concatenate([rows, further[:SMALL]]))
     return tuple(dict.fromkeys(doc_ids(rows[~is_named[rows]])))
 
 
