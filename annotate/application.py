@@ -98,12 +98,16 @@ def draw_error(error: Exception) -> bool:
 
 def read_ahead(directory: Path) -> None:
     """Read what pages share of the judgements, so that the first page of a large campaign takes no seconds."""
+    import pyarrow as pa
+    import scipy.special  # noqa: F401 - intervals and tests need it, and it takes a quarter of a second
+
     with suppress(CleverdonError), Campaign(directory) as campaign:
         campaign.store.judgements.read_ahead()
         campaign.results.overview.next_step()
         campaign.results.overview.annotators()
         campaign.results.qrels.graded_topics()
         campaign.corpus.coded_runs()
+    pa.default_memory_pool().release_unused()  # what the texts took that were read
 
 
 async def _free_uploads() -> None:

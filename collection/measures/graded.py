@@ -37,9 +37,9 @@ def gain_of(grades: Grades, dcg: Dcg = "log2", gains: Gains | None = None) -> Fl
     return gain
 
 
-def ideal_gain(aligned: Aligned, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
-    """(T, J): the gains of all judged documents of each topic, highest first."""
-    gain = gain_of(aligned.judged, dcg, gains)
+def ideal_gain(aligned: Aligned, dcg: Dcg = "log2", gains: Gains | None = None, cutoff: int | None = None) -> Floats:
+    """(T, J): the gains of all judged documents of each topic, highest first; or more than the first `cutoff`."""
+    gain = gain_of(aligned.judged if gains else aligned.judged[:, :cutoff], dcg, gains)
     # With custom gains, a lower grade may gain more; documents with a gain below 0 are not in the ideal ranking.
     return -np.sort(-np.maximum(gain, 0), axis=1) if gains else gain
 
@@ -85,7 +85,7 @@ def ndcg(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gain
     the gain of single grades.
     Source: Järvelin & Kekäläinen, TOIS 2002, with the discount of Burges et al., ICML 2005, as trec_eval's ndcg.
     """
-    return divide(_dcg(aligned, cutoff, dcg, gains), ideal_dcg(ideal_gain(aligned, dcg, gains), cutoff))
+    return divide(_dcg(aligned, cutoff, dcg, gains), ideal_dcg(ideal_gain(aligned, dcg, gains, cutoff), cutoff))
 
 
 @MEASURES.add(
@@ -107,7 +107,7 @@ def ideal_dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2"
 
     The ideal ranking and gains are those of nDCG. Source: Järvelin & Kekäläinen, TOIS 2002.
     """
-    return ideal_dcg(ideal_gain(aligned, dcg, gains), cutoff)
+    return ideal_dcg(ideal_gain(aligned, dcg, gains, cutoff), cutoff)
 
 
 @MEASURES.add("CG", label="CG", description="Gain of the first k ranks.", graded=True, highest=np.inf, found_only=True)

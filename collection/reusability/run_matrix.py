@@ -89,8 +89,16 @@ class RunMatrix:
 
     @cached_property
     def _known(self) -> Grades:
-        """(P + 1,): the grade of each pair; the last one, at -1, is for cells without a pair."""
+        """(P + 1,): the grade of each pair; the last one is for cells without a pair."""
         return compact_grades(np.append(self.grade, UNPOOLED))
+
+    @cached_property
+    def _places(self) -> tuple[Ints, Ints]:
+        """The places of :attr:`cells` and :attr:`best` in :attr:`_known`, of the type that indexes fastest."""
+        cells, best = (places.astype(np.intp) for places in (self.cells, self.best))
+        for places in (cells, best):
+            places[places < 0] = len(self.grade)
+        return cells, best
 
     def only(self, runs: Bools) -> RunMatrix:
         """Select these runs, (R,); all judgements stay."""
@@ -116,15 +124,17 @@ class RunMatrix:
             known[:-1][taken] = UNJUDGED
         whole = rows is None or len(rows) == len(self.topics)
         rows = np.arange(len(self.topics)) if rows is None else rows
-        best = np.maximum(known.take(self.best if whole else self.best[rows], mode="wrap"), UNJUDGED)
+        cells, best = self._places
+        grades = known.take(cells if whole else cells[:, rows])
+        judged = np.maximum(known.take(best if whole else best[rows]), UNJUDGED)
         if taken is not None:
-            best = np.sort(best, axis=1)[:, ::-1]
+            judged = np.sort(judged, axis=1, kind="stable")[:, ::-1]
         count = len(self.runs)
         return Aligned(
             topics=[self.topics[row] for row in rows] * count,
-            grades=known.take(self.cells if whole else self.cells[:, rows], mode="wrap").reshape(count * len(rows), -1),
+            grades=grades.reshape(count * len(rows), -1),
             retrieved=self.retrieved[:, rows].reshape(-1),
-            judged=np.tile(best, (count, 1)),
+            judged=np.tile(judged, (count, 1)),
             levels=self.levels,
             ignored_topics=[],
         )
@@ -250,7 +260,7 @@ def _number_judged(index: QrelsIndex) -> tuple[QrelsIndex, Floats]:
         new_document[order.to_numpy()] = np.arange(width)
         document = new_document[document]
     pairs = new_topic[topic] * width + document
-    order = np.argsort(pairs, kind="stable")
+    order = slice(None) if (np.diff(pairs) > 0).all() else np.argsort(pairs, kind="stable")
     numbered = QrelsIndex(
         topics=[index.topics[place] for place in graded],
         documents=documents,

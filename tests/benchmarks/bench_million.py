@@ -328,6 +328,7 @@ def serve(directory: Path) -> list[Line]:
 
 def draw_pages(directory: Path) -> list[Line]:
     """Draw each page of a manager twice."""
+    from streamlit import config
     from streamlit.testing.v1 import AppTest
     from streamlit.util import calc_hash
 
@@ -340,6 +341,7 @@ def draw_pages(directory: Path) -> list[Line]:
     with Campaign(directory / "campaign") as campaign:
         secret = campaign.people.accounts.open_session("boss")
     os.environ[DIRECTORY_VARIABLE] = str(directory / "campaign")
+    config.set_option("runner.magicEnabled", False)  # as the server sets it
     Tokens.read_cookie = lambda self, value: secret  # type: ignore[method-assign]
     start = time.process_time()
     read_ahead(directory / "campaign")

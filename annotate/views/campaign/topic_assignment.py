@@ -41,8 +41,9 @@ def draw(judges: Sequence[str]) -> None:
     chosen = table["query_id"].iloc[rows].tolist()
     selected = count(len(chosen), words.topic, words.topics)
     _draw_assignment(chosen, selected, judges)
-    _draw_even_assignment(chosen, selected if chosen else f"all {words.topics}", judges)
-    for notice in campaign.people.assignments.notices():
+    sizes = table.set_index("query_id")["pool"]
+    _draw_even_assignment(chosen, selected if chosen else f"all {words.topics}", judges, sizes)
+    for notice in campaign.people.assignments.notices(table):
         st.warning(widgets.sentence(notice))
     st.subheader("Workload by annotator")
     _draw_workloads(judges)
@@ -71,7 +72,8 @@ def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) ->
             campaign.people.assignments.assign(chosen, accounts, groups)
 
 
-def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
+def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str], sizes: pd.Series) -> None:
+    """Draw the distribution of topics; `sizes` are the numbers of pooled pairs by topic."""
     campaign = session.current().campaign
     settings, words = campaign.settings.assignment(), widgets.words()
     with st.expander(words.apply("Distribute topics evenly")):
@@ -87,7 +89,6 @@ def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str
             st.caption(f"Each {words.topic} needs {needed}")
         with widgets.shown_errors(st.info):
             dealt = campaign.people.assignments.deal(among, each, chosen or None)
-            sizes = campaign.people.assignments.table().set_index("query_id")["pool"]
             rows = [(name, query_id, sizes[query_id]) for query_id, names in dealt.items() for name in names]
             by_name = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", as_index=False)
             plan = by_name.agg(topics=("query_id", "size"), pairs=("pairs", "sum"))

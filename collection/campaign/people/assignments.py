@@ -170,17 +170,20 @@ class Assignments:
                 self.store.reservations.release(clock.seconds(), annotator, query_id, lists=True) for query_id in which
             )
 
-    def notices(self) -> list[str]:
-        """Describe places that imported qrels take, and topics with too few annotators for the judgements they need."""
+    def notices(self, table: pd.DataFrame | None = None) -> list[str]:
+        """Describe places that imported qrels take, and topics with too few annotators for the judgements they need.
+
+        `table` is :meth:`table`, if it is known.
+        """
         needed = self.store.pool.needed_beside_qrels()
         taken = sum(pairs for _, _, pairs in needed)
         of_qrels = [
             f"imported qrels count as one annotator: {count(taken, 'pair')} that several annotators judge "
             f"{plural(taken, 'needs', 'need')} one judgement fewer from people"
         ] * bool(taken)
-        return of_qrels + self._find_short({query_id: most for query_id, most, _ in needed})
+        return of_qrels + self._find_short({query_id: most for query_id, most, _ in needed}, table)
 
-    def _find_short(self, needed: Mapping[str, int]) -> list[str]:
+    def _find_short(self, needed: Mapping[str, int], table: pd.DataFrame | None) -> list[str]:
         """Describe topics that fewer people may judge than `needed`, the number that each of its pairs needs."""
         people = self.store.accounts.table()
         if people.empty:  # judged by scripts, or the app was never started
@@ -188,7 +191,7 @@ class Assignments:
         may = people[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)]
         member_of = dict(zip(may["name"], map(set, may["groups"]), strict=True))
         short: dict[tuple[int, int], list[str]] = {}
-        for row in self.table().to_dict("records"):
+        for row in (self.table() if table is None else table).to_dict("records"):
             of = [
                 name
                 for name, groups in member_of.items()

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pandas as pd
 import pytest
 
-from collection import store
+from collection import comparison, reusability, store
 from collection.annotator_agreement import Labels
 from collection.campaign import Campaign
 from collection.campaign.operations import backup_archive
@@ -29,6 +29,42 @@ def result_or_error(compute: Callable[[], object]) -> object:
         return compute()
     except CleverdonError as error:
         return str(error)
+
+
+def evaluate(campaign: Campaign) -> object:
+    """Values of the runs, and what leaving each one out changes: by keys of documents as by their ids."""
+    evaluation, qrels = campaign.results.evaluation, campaign.results.qrels.build()
+    found = evaluation.evaluate(["AP", "nDCG@2"]), evaluation.reusability("AP")
+    named = (
+        comparison.evaluate(campaign.corpus.runs(), qrels, ["AP", "nDCG@2"], strangers=True, grades=range(4)),
+        reusability.assess(campaign.corpus.runs(), qrels, "AP", grades=range(4)),
+    )
+    values = [(e.values, e.unjudged, e.notes, r.left_out, r.curves, r.verdict) for e, r in (found, named)]
+    compare(*values)
+    return values[0]
+
+
+def count_needed_pairs(campaign: Campaign) -> object:
+    """The work that imported qrels leave to people, as the database counts it."""
+    needed = campaign.store.pool.needed_beside_qrels()
+    assert (
+        needed
+        == campaign.store.connection.execute(
+            """
+        WITH given AS (
+            SELECT topic, doc, count(*) AS qrels FROM current_judgements
+            WHERE counts_as = 'judgement' AND annotator GLOB 'qrels:*' GROUP BY topic, doc
+        )
+        SELECT t.query_id, max(p.wanted - coalesce(g.qrels, 0)), sum(p.wanted > 1 AND g.qrels IS NOT NULL)
+        FROM pool AS p JOIN topics AS t USING (topic) LEFT JOIN given AS g USING (topic, doc)
+        GROUP BY p.topic ORDER BY p.topic
+        """
+        ).fetchall()
+    )
+    pool = campaign.store.pool.ids()
+    assert campaign.store.pool.are_pooled(pool).all()
+    assert not campaign.store.pool.are_pooled(pool.assign(doc_id="outside")).any()
+    return needed
 
 
 def describe(labels: Labels) -> object:
@@ -61,9 +97,8 @@ READS: dict[str, Callable[[Campaign], object]] = {
     "qrels of a topic": lambda c: c.results.qrels.build("highest", topics=["2"]),
     "graded topics": lambda c: c.results.qrels.graded_topics(),
     "runs": lambda c: [(run.topics, run.docs.tolist(), run.listed.tolist()) for run in c.corpus.coded_runs()],
-    "evaluation": lambda c: result_or_error(lambda: c.results.evaluation.evaluate(["AP", "nDCG@2"]).values),
-    "reusability": lambda c: result_or_error(lambda: c.results.evaluation.reusability("AP").left_out),
-    "needed": lambda c: c.store.pool.needed_beside_qrels(),
+    "evaluation": lambda c: result_or_error(lambda: evaluate(c)),
+    "needed": count_needed_pairs,
     "pooled": lambda c: c.people.pools.add("depth", dry_run=True).per_topic,
     "progress": lambda c: c.progress.topics(),
     "status": lambda c: c.results.overview.status(),
