@@ -9,13 +9,25 @@ from itertools import groupby
 from collection.core.answers import Answers
 from collection.core.errors import FormatError
 from collection.core.frames import ANSWERS, DOCUMENTS, SENTENCES
+from collection.core.phrases import count, join
 from collection.formats import answer_records, delimited, fields, kinds
-from collection.formats.answer_records import RUN, TEAM, TOPIC, Tally, TopicTexts, as_count
+from collection.formats.answer_records import (
+    NARRATIVE,
+    RUN,
+    TEAM,
+    TITLE,
+    TOPIC,
+    MemberNames,
+    Tally,
+    TopicTexts,
+    as_count,
+)
 from collection.formats.source import FilePath, opens_once, quote
+from collection.formats.tables.lines import parse_score
 
 WANTED = kinds.ANSWERS
-SENTENCE_LISTS = ("answer", "responses")
-"""Members that hold the sentences, in TREC RAG and in RAGTIME and DRAGUN."""
+SENTENCE_LISTS = ("answer", "responses", "response", "sentences", "report")
+"""Members that hold the sentences, in TREC RAG, in RAGTIME, DRAGUN and iKAT, and in files of participants."""
 
 WORDS = 400
 """Maximum number of words of an answer in TREC RAG 2024 and 2025."""
@@ -23,17 +35,23 @@ WORDS = 400
 WORDS_2026 = 1024
 """Maximum number of words in TREC RAG 2026, whose answers have a `run_desc`."""
 
-_TEXT = ("text", "sentence")
+_TEXT = ("text", "sentence", "sentence_text", "content")
 _CITATIONS = ("citations", "citation", "cited", "references", "doc_ids")
-_REFERENCE = ("reference", *fields.DOC_ID)
+_REFERENCE = ("reference", "doc_id", "docno", "docid", "_id", "id", "index")
 _LENGTH = ("response_length", "stated_words", "word_count", "length")
 _ALIASES = {
-    "run": ("run", *RUN), "query_id": TOPIC, "text": ("text", "sentence_text", *_TEXT), "citations": _CITATIONS,
+    "run": ("run", *RUN), "query_id": TOPIC, "text": ("text", "sentence_text", "sentence", "content"),
+    "citations": _CITATIONS,
     "team": TEAM, "stated_words": _LENGTH,
 }  # fmt: skip
 _DEFAULTS = {"citations": "", "team": "", "stated_words": ""}
 _NUMBER = ("sentence", "sentence_id", "number")
 """Columns for the number of a sentence in tables with a column for its text."""
+
+_NAMES = MemberNames(
+    *RUN, *TEAM, *TOPIC, *TITLE, *NARRATIVE, *SENTENCE_LISTS, *_TEXT, *_CITATIONS, *_REFERENCE, *_LENGTH, *fields.TEXT,
+    "metadata", "documents", "run_desc",
+)  # fmt: skip
 
 Sentences = list[tuple[str, tuple[str, ...]]]
 """Text of each sentence, and the documents that it cites."""
@@ -78,7 +96,7 @@ def read_answers(path: FilePath) -> Answers:
     """
     kinds.refuse_other(path, WANTED)
     reader = _Reader(path)
-    records = answer_records.nested_records(path, WANTED, _has_list)
+    records = answer_records.nested_records(path, WANTED, _has_list, _NAMES)
     for line, record in records or ():
         reader.add_record(line, record)
     if records is None:
@@ -87,8 +105,19 @@ def read_answers(path: FilePath) -> Answers:
 
 
 def _has_list(record: Mapping[str, object]) -> bool:
-    """Tell whether a record has a member for the sentences of an answer, even if it is null."""
-    return any(name in record and not isinstance(record[name], str) for name in SENTENCE_LISTS)
+    """Tell whether a record has a member for the sentences of an answer, even if it is null, and is no row of one."""
+    given = [record[name] for name in SENTENCE_LISTS if name in record]
+    return any(not isinstance(each, str) for each in given) or (bool(given) and not any(map(record.get, _TEXT)))
+
+
+def _list_name(path: FilePath, line: int, record: Mapping[str, object]) -> str:
+    """Return the name of the list of sentences; several with different sentences are refused."""
+    given = [name for name in SENTENCE_LISTS if record.get(name) is not None]
+    filled = [name for name in given if record[name] and not isinstance(record[name], str)]
+    if any(record[name] != record[filled[0]] for name in filled):
+        found = f"the lists {join(filled)} with different content"
+        raise FormatError(path, line, "one list of sentences", found, "remove all but one")
+    return next(iter([*filled, *given]), SENTENCE_LISTS[0])
 
 
 class _Reader:
@@ -99,6 +128,7 @@ class _Reader:
         self._seen = fields.UniqueIds(path, "answer", "remove one of them, or give each run its own name")
         self._topics = TopicTexts(self._tally)
         self._documents: dict[str, tuple[str, str]] = {}
+        self._numbering: dict[str, _Numbering] = {}
         self._answers: list[tuple[object, ...]] = []
         self._sentences: list[tuple[object, ...]] = []
 
@@ -106,14 +136,18 @@ class _Reader:
         """Add a record with an answer and the list of its sentences."""
         path = self._path
         run, query_id = answer_records.find_run(path, line, record), answer_records.find_topic(path, line, record)
-        name = next((each for each in SENTENCE_LISTS if record.get(each) is not None), None)
-        if name is None and not _has_list(record):
+        name = _list_name(path, line, record)
+        if name not in record and not _has_list(record):
             found = f"the fields {', '.join(record)[:200]}"
             raise FormatError(path, line, "a list of sentences (answer or responses)", found)
-        items = answer_records.list_of(path, line, record, name or "answer", "sentences with text and citations")
+        items = answer_records.list_of(path, line, record, name, "sentences with text and citations")
         references = self._references(line, record.get("references"))
         cited = _Citations(path, line, self._tally, references, has_indices=name == "answer")
-        sentences = [(self._text(line, item), cited.read(item.get("citations"))) for item in items]
+        sentences = [
+            (self._text(line, item), cited.read(item.get(fields.first_present(item, _CITATIONS) or "")))
+            for item in items
+        ]
+        self._numbering.setdefault(run, _Numbering()).add(line, cited.indices, references or {})
         limit = 0 if name == "responses" else WORDS_2026 if "run_desc" in record else WORDS
         team = answer_records.find_text(path, line, record, TEAM).strip()
         stated = self._stated(line, next((record[each] for each in _LENGTH[:1] if each in record), None))
@@ -164,6 +198,10 @@ class _Reader:
         """Return the text of a sentence; missing, null and NaN texts are counted in a note."""
         text = answer_records.find_text(self._path, line, item, _TEXT)
         if not text.strip():
+            if item.keys().isdisjoint(_TEXT) and any(isinstance(each, str) and each.strip() for each in item.values()):
+                found = f"the fields {', '.join(map(str, item))[:200]}"
+                hint = "rename the field that has the text"
+                raise FormatError(self._path, line, f"a sentence with a text ({', '.join(_TEXT[:2])})", found, hint)
             lacks = fields.first_present(item, _TEXT) is None
             what = "no text (null or NaN)" if lacks else "a text of blanks only"
             self._tally.add(f"{{sentence has|sentences have}} {what}", line)
@@ -175,15 +213,18 @@ class _Reader:
             self._tally.add("stated {length is no whole number|lengths are no whole numbers}", line)
         return stated
 
-    def _references(self, line: int, given: object) -> list[str] | None:
-        """Return the ids of the references; None if the answer has no references."""
+    def _references(self, line: int, given: object) -> dict[int, str] | None:
+        """Return the ids of the references by index; None if the answer has no references."""
         if given is None:
             return None
+        numbered: dict[int, object] = {}
         if isinstance(given, Mapping):
+            numbered = _numbered(given)
             given = list(given)
         if not isinstance(given, list):
             raise FormatError(self._path, line, "references as a list of ids", quote(json.dumps(given)))
-        return [_reference_id(self._path, line, each) for each in given]
+        members = numbered or dict(enumerate(given))
+        return {index: _reference_id(self._path, line, each) for index, each in members.items()}
 
     def _add(self, line: int, answer: tuple[str, str, str, int | None], sentences: Sentences, limit: int) -> bool:
         """Add an answer; return whether it is no repetition."""
@@ -221,6 +262,8 @@ class _Reader:
         """Return the answers, with notes on what was counted."""
         if not self._answers:
             raise FormatError(self._path, None, WANTED, "no answers")
+        for numbering in self._numbering.values():
+            numbering.refuse_from_one(self._path)
         return Answers(
             answer_records.to_frame(ANSWERS, self._answers, stated_words="Int64"),
             answer_records.to_frame(SENTENCES, self._sentences),
@@ -237,6 +280,45 @@ def _reference_id(path: FilePath, line: int, value: object) -> str:
     return fields.check_id(path, line, value)
 
 
+def _without_brackets(value: object) -> object:
+    """Return a citation without the brackets that surround it in texts."""
+    text = value.strip() if isinstance(value, str) else ""
+    return text[1:-1] if text.startswith("[") and text.endswith("]") else value
+
+
+def _numbered(given: Mapping[str, object]) -> dict[int, object]:
+    """Return references by number, from 0 or 1; none if the names are ids, as beside scores."""
+    numbers = [as_count(name) for name in given]
+    scored = all(isinstance(value, int | float) for value in given.values())
+    counted = sorted(number for number in numbers if number is not None)
+    if scored or len(counted) < len(given) or counted not in (list(range(len(given))), list(range(1, len(given) + 1))):
+        return {}
+    return {number: value for number, value in zip(numbers, given.values(), strict=True) if number is not None}
+
+
+class _Numbering:
+    """Indices that a run cites, which begin with 0, or wrongly with 1."""
+
+    def __init__(self) -> None:
+        self._smallest, self._line, self._just_beyond, self._beyond = 1, 0, 0, 0
+
+    def add(self, line: int, indices: Sequence[int], references: Mapping[int, str]) -> None:
+        """Add the indices of an answer with its references."""
+        beyond = [index for index in indices if index not in references]
+        self._smallest = min(self._smallest, *indices, 1)
+        self._beyond += len(beyond)
+        if just_beyond := beyond.count(len(references)):
+            self._line = self._line or line
+            self._just_beyond += just_beyond
+
+    def refuse_from_one(self, path: FilePath) -> None:
+        """Refuse indices that count from 1: none is 0, some are the number of references, and none is higher."""
+        if self._smallest and 0 < self._just_beyond == self._beyond:
+            found = f"no 0, and {count(self._just_beyond, 'citation')} just beyond the last, as if they began with 1"
+            hint = "subtract 1 from each citation, or write ids"
+            raise FormatError(path, self._line, "citations as indices of the references, from 0", found, hint)
+
+
 class _Citations:
     """Citations of an answer, written as indices of its references or as ids.
 
@@ -244,17 +326,21 @@ class _Citations:
     """
 
     def __init__(
-        self, path: FilePath, line: int, tally: Tally, references: list[str] | None, *, has_indices: bool
+        self, path: FilePath, line: int, tally: Tally, references: dict[int, str] | None, *, has_indices: bool
     ) -> None:
         self._path, self._line, self._tally = path, line, tally
         self._references, self._has_indices = references, has_indices or references is not None
-        self._known = frozenset(references or ())
+        self._known = frozenset((references or {}).values())
+        self.indices: list[int] = []
 
     def read(self, given: object) -> tuple[str, ...]:
         """Return the distinct documents that a sentence cites, in its order, or by decreasing score."""
         if isinstance(given, Mapping):
-            scores = {name: -value for name, value in given.items() if type(value) in (int, float)}
+            read = {name: parse_score(str(value)) for name, value in given.items() if not isinstance(value, bool)}
+            scores = {name: -value for name, value in read.items() if value is not None}
             given = sorted(scores, key=scores.__getitem__) if len(scores) == len(given) else list(given)
+            what = "{sentence has citations without scores|sentences have citations without scores}, in their order"
+            self._tally.add(what, self._line, int(0 < len(scores) < len(given)))
         if not isinstance(given, list | None):
             raise FormatError(self._path, self._line, "citations as a list", quote(json.dumps(given)), "write a list")
         cited = [doc_id for each in given or () if (doc_id := self._resolve(each)) is not None]
@@ -266,8 +352,12 @@ class _Citations:
     def _resolve(self, value: object) -> str | None:
         """Return the document of a citation; None for an index out of range."""
         references = self._references
-        index = None if isinstance(value, str) and value in self._known else as_count(value)
-        if index is not None and references is not None and index < len(references):
+        if isinstance(value, Mapping) and (name := fields.first_present(value, _REFERENCE)):
+            value = value[name]
+        index = None if isinstance(value, str) and value in self._known else as_count(_without_brackets(value))
+        if index is not None and references is not None:
+            self.indices.append(index)
+        if index is not None and references is not None and index in references:
             if isinstance(value, str):
                 self._tally.add("{citation is an index|citations are indices} written as text", self._line)
             return references[index]

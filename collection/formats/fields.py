@@ -30,6 +30,9 @@ GRADE_NAMES = (
 )  # fmt: skip
 """Names of the column of a grade in files."""
 
+NUGGET_LABELS = ("assignment", "grade", "label", "relevance")
+"""Members with the label of a nugget; without a run, all but the first may say something else of it."""
+
 PERSON_NAMES = (
     "annotator", "assessor", "rater", "judge", "user", "worker", "coder", "labeler", "labeller", "reviewer",
     "annotator_id", "assessor_id", "rater_id", "judge_id", "user_id", "worker_id", "_worker_id", "coder_id",

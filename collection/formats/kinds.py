@@ -10,14 +10,14 @@ import csv
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from collection.core.errors import FormatError
 from collection.core.phrases import join
 from collection.formats import fields, objects, source, workbook
-from collection.formats.fields import DOC_ID, GRADE_NAMES, PAIR_ALIASES, PERSON_NAMES, TEXT, column_key
+from collection.formats.fields import DOC_ID, GRADE_NAMES, NUGGET_LABELS, PAIR_ALIASES, PERSON_NAMES, TEXT, column_key
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, parse_score, split_columns
 
@@ -253,9 +253,8 @@ def _recognise_records(wanted: str, records: Sequence[Mapping[str, object]], kno
     for name in records[0]:
         names.setdefault(column_key(str(name)), str(name))
     columns = _Columns(names, records)
-    kind, evidence = _kind_of_answers(columns)
-    if kind:
-        return None if kind == wanted else _other(kind, evidence, certain=wanted != DOCUMENTS)
+    if kinds := dict(_kinds_of_answers(columns)):
+        return None if wanted in kinds else _other(*next(iter(kinds.items())), certain=wanted != DOCUMENTS)
     is_wanted = wanted == NUGGETS and _may_be_nuggets(columns)
     return None if is_wanted else _recognise_columns(wanted, columns, known)
 
@@ -274,37 +273,38 @@ def _recognise_columns(wanted: str, columns: _Columns, known: KnownIds | None) -
     return None
 
 
-def _kind_of_answers(columns: _Columns) -> tuple[str, str]:
-    """The kind of records of answers, nuggets or labels of these, and what shows it; twice '' for other records."""
-    for name in ("sentences", "answer", "responses", "nuggets", "rubrics"):
-        members = [each for record in columns.records for each in _objects_in(record.get(name))]
-        is_list_of_nuggets = name in ("nuggets", "rubrics")
-        if kind := _kind_of_nuggets(members) if is_list_of_nuggets else _kind_of_sentences(name, members):
-            return kind, f"the member {name}"
-    bank = next((name for name in ("nugget_bank", "claim_bank") if columns.first({column_key(name)})), "")
-    if bank:
-        return NUGGETS, f"the member {bank}"
-    kind = _kind_of_answer_table(columns)
-    sets = (_RUN, _ANSWER_TOPIC, _SENTENCE, _NUGGET, _DOCUMENT)
-    return kind, f"the columns {join(filter(None, map(columns.first, sets)))}" if kind else ""
+def _kinds_of_answers(columns: _Columns) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of records of answers, nuggets or labels of these, and what shows each; none of other records."""
+    for key in ("sentences", "answer", "responses", "nuggets", "rubrics"):
+        name = columns.first({key})
+        members = [each for record in columns.records for each in _objects_in(record.get(name))] if name else []
+        is_of_nuggets, is_of_run = key in ("nuggets", "rubrics"), bool(columns.first(_RUN))
+        if kind := _kind_of_nuggets(members, is_of_run) if is_of_nuggets else _kind_of_sentences(key, members):
+            yield kind, f"the member {name}"
+    if bank := columns.first({"nuggetbank", "claimbank"}):
+        yield NUGGETS, f"the member {bank}"
+    elif kind := _kind_of_answer_table(columns):
+        sets = (_RUN, _ANSWER_TOPIC, _SENTENCE, _NUGGET, _DOCUMENT)
+        yield kind, f"the columns {join(filter(None, map(columns.first, sets)))}"
 
 
 def _objects_in(value: object) -> list[Mapping[str, object]]:
-    return [each for each in value[:ROWS] if isinstance(each, dict)] if isinstance(value, list) else []
+    members = value[:ROWS] if isinstance(value, list) else []
+    return [{column_key(str(name)): one for name, one in each.items()} for each in members if isinstance(each, dict)]
 
 
 def _kind_of_sentences(name: str, sentences: Sequence[Mapping[str, object]]) -> str:
     """Tell sentences with citations from turns of conversations and other objects."""
     cited = [each["citations"] for each in sentences if "text" in each and "citations" in each]
-    if not cited or any("turn_id" in each for each in sentences):
+    if not cited or any("turnid" in each for each in sentences):
         return ""
     if any("support" in label for each in cited for label in _objects_in(each)):
         return SUPPORT
     return "" if name == "sentences" else ANSWERS
 
 
-def _kind_of_nuggets(nuggets: Sequence[Mapping[str, object]]) -> str:
-    if any("assignment" in each for each in nuggets):
+def _kind_of_nuggets(nuggets: Sequence[Mapping[str, object]], is_of_run: bool) -> str:
+    if any(not each.keys().isdisjoint(NUGGET_LABELS if is_of_run else NUGGET_LABELS[:1]) for each in nuggets):
         return NUGGET_ASSIGNMENTS
     return NUGGETS if any("text" in each or "criterion" in each for each in nuggets) else ""
 

@@ -9,11 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from collection.core.answers import SUPPORT_GRADES, NuggetLabels
+from collection.core.answers import NuggetLabels
 from collection.core.errors import FormatError, numbered
 from collection.core.frames import ANSWERS, NUGGET_ASSIGNMENTS, NUGGETS
 from collection.formats import answer_records, delimited, fields, kinds
-from collection.formats.answer_records import RUN, TOPIC, Tally, TopicTexts, as_count
+from collection.formats.answer_records import (
+    NARRATIVE,
+    RUN,
+    TEAM,
+    TITLE,
+    TOPIC,
+    MemberNames,
+    Tally,
+    TopicTexts,
+    as_count,
+)
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_score
 
@@ -27,16 +37,22 @@ _QUESTION = ("question", "question_text")
 _TEXT = ("text", "nugget_text", "criterion", *_QUESTION, "claim", "claim_text", "nugget")
 _ANSWERS = ("answers", "gold_answers")
 _SUB_NARRATIVE = ("mapped_sub_narrative", "sub_narrative")
-_LABEL = ("assignment", "grade", "label", "relevance")
+_LABEL = fields.NUGGET_LABELS
 _MEANT = frozenset((
     *_ID, *_TEXT, *_ANSWERS, *_SUB_NARRATIVE, *_LABEL, *TOPIC, "importance", "weight", "source", "sub_nuggets",
     "references", "info",
 ))  # fmt: skip
 """Members of a nugget that are read, or say nothing of it."""
 
-_ALIASES = {"query_id": TOPIC, "text": _TEXT[:-1], "nugget": (*_ID, "nugget")}
-_LABEL_ALIASES = {"run": ("run", *RUN), "query_id": TOPIC, "nugget": ("nugget", *_ID), "grade": _LABEL}
-_GRADE_NAMES = {**SUPPORT_GRADES, "2": 2, "1": 1, "0": 0, "full_support": 2, "no_support": 0}
+_NAMES = MemberNames(
+    *RUN, *TEAM, *TOPIC, *TITLE, *NARRATIVE, *LISTS, *sorted(_MEANT), "metadata", "answer_text", "answer",
+    "response_length",
+)  # fmt: skip
+
+_ALIASES = {"query_id": TOPIC, "nugget": (*_ID, "nugget"), "text": _TEXT}
+"""Names of columns; a column ``nugget`` has the text if no other column has it."""
+
+_LABEL_ALIASES = {"run": ("run", *RUN), "query_id": TOPIC, "nugget": ("nugget", *_ID, *_TEXT[:2]), "grade": _LABEL}
 LONGEST = 100_000
 """Nuggets of a topic, with those inside of others."""
 
@@ -87,7 +103,7 @@ def read_nuggets(path: FilePath) -> pd.DataFrame:
     """
     kinds.refuse_other(path, WANTED)
     tally = Tally(path)
-    records = answer_records.nested_records(path, WANTED, lambda record: any(name in record for name in LISTS))
+    records = answer_records.nested_records(path, WANTED, lambda record: any(name in record for name in LISTS), _NAMES)
     topics: dict[str, _Topic] = {}
     if records is not None:
         seen = fields.UniqueIds(path, "topic", "put all nuggets of a topic into one record")
@@ -193,7 +209,8 @@ def read_nugget_text(path: FilePath, line: int, item: Mapping[str, object], tall
     text = given.strip()
     if not text:
         found = f"the fields {', '.join(map(str, item))[:200] or 'none'}"
-        raise FormatError(path, line, f"a nugget with a text ({', '.join(_TEXT[:3])})", found, "remove empty nuggets")
+        hint = "rename the field that has the text, or remove empty nuggets"
+        raise FormatError(path, line, f"a nugget with a text ({', '.join(_TEXT[:3])})", found, hint)
     if text != given:
         tally.add("{nugget text|nugget texts} had surrounding blanks, which were removed", line)
     return text
@@ -294,7 +311,7 @@ def read_nugget_assignments(path: FilePath, nuggets: pd.DataFrame | None = None)
     """
     kinds.refuse_other(path, ASSIGNMENTS)
     reader = _LabelReader(path, None if nuggets is None else NUGGETS.check(nuggets))
-    records = answer_records.nested_records(path, ASSIGNMENTS, lambda record: "nuggets" in record)
+    records = answer_records.nested_records(path, ASSIGNMENTS, lambda record: "nuggets" in record, _NAMES)
     for line, record in records or ():
         reader.add_record(line, record)
     if records is None and nuggets is None:
@@ -303,6 +320,14 @@ def read_nugget_assignments(path: FilePath, nuggets: pd.DataFrame | None = None)
     if records is None:
         reader.add_rows(delimited.aliased_records(path, ASSIGNMENTS, _LABEL_ALIASES))
     return reader.result()
+
+
+def _answer_text(path: FilePath, line: int, record: Mapping[str, object]) -> str:
+    """Return the text of an answer, which may be a list of sentences."""
+    if record.get("answer_text") is None and isinstance(record.get("answer"), list):
+        sentences = answer_records.list_of(path, line, record, "answer", "sentences")
+        return " ".join(answer_records.find_text(path, line, each, ("text",)) for each in sentences)
+    return answer_records.find_text(path, line, record, ("answer_text", "answer"))
 
 
 class _Known:
@@ -343,7 +368,7 @@ class _LabelReader:
         """Add the labels of an answer."""
         path = self._path
         run, query_id = answer_records.find_run(path, line, record), answer_records.find_topic(path, line, record)
-        text = answer_records.find_text(path, line, record, ("answer_text", "answer"))
+        text = _answer_text(path, line, record)
         stated = as_count(record.get("response_length"))
         items = answer_records.list_of(path, line, record, "nuggets", "nuggets with text and assignment")
         content = hash(json.dumps([items, text, stated], sort_keys=True, default=str))
@@ -389,8 +414,9 @@ class _LabelReader:
         """The grade of a label; None for an unknown one, which is counted."""
         value = item.get(fields.first_present(item, _LABEL) or "")
         text = str(value).strip().lower() if isinstance(value, str | int) else ""
-        grade = _GRADE_NAMES.get(text)
-        if grade is None:
+        grade = answer_records.read_support_grade(self._path, line, value)
+        if grade is None or grade == answer_records.NOT_JUDGED:
+            grade = None
             what = "{label is|labels are} other than support, partial_support and not_support, and without a grade"
             self._tally.add(what, line, example=text)
         return grade
@@ -401,8 +427,11 @@ class _LabelReader:
         labels: dict[tuple[str, str, str], tuple[int, int | None]] = {}
         for line, row in rows:
             run = answer_records.find_run(self._path, line, row)
-            query_id, nugget = (fields.check_id(self._path, line, row[name]) for name in ("query_id", "nugget"))
-            if nugget not in self._known.get(query_id, _Known()).texts:
+            query_id = fields.check_id(self._path, line, row["query_id"])
+            known, nugget = self._known.get(query_id, _Known()), str(row["nugget"]).strip()
+            if nugget not in known.texts and (nugget, 1) not in known.ids:  # a text that two nuggets have names neither
+                nugget = known.ids.get((nugget, 0), nugget)
+            if nugget not in known.texts:
                 found = f"{quote(nugget)} of topic {quote(query_id)}"
                 raise FormatError(self._path, line, "the id of one of the nuggets", found, "give all nuggets")
             grade = self._grade(line, row)

@@ -9,7 +9,7 @@ from collection.core.answers import SupportLabels
 from collection.core.errors import FormatError
 from collection.core.frames import ANSWERS, SENTENCES, SUPPORT
 from collection.formats import answer_records, delimited, fields, kinds
-from collection.formats.answer_records import RUN, TOPIC, Tally, as_count
+from collection.formats.answer_records import NOT_JUDGED, RUN, TEAM, TOPIC, MemberNames, Tally, as_count
 from collection.formats.source import FilePath, opens_once, quote
 
 WANTED = kinds.SUPPORT
@@ -19,11 +19,10 @@ _NUMBER = ("sentenceID", "sentenceId", "sentence_id")
 _COMBINED = ("citationsCombibed", "citationsCombined", "combined_grade")
 """Members for the combined grade of a sentence; the first is NIST's spelling."""
 
-_GRADES = {
-    "2": 2, "1": 1, "0": 0, "full_support": 2, "partial_support": 1, "no_support": 0, "fs": 2, "ps": 1, "ns": 0,
-    "full": 2, "partial": 1, "none": 0,
-}  # fmt: skip
-_NOT_JUDGED = "-1"
+_NAMES = MemberNames(
+    *RUN, *TEAM, *TOPIC, *_DOCUMENT, *_GRADE, *_NUMBER, *_COMBINED, "sentences", "text", "citations", "metadata",
+    "verification_worthy",
+)  # fmt: skip
 _ALIASES = {
     "run": ("run", *RUN), "query_id": TOPIC, "sentence": ("sentence", *map(str.lower, _NUMBER)), "doc_id": _DOCUMENT,
     "grade": _GRADE, "text": ("text", "sentence_text"),
@@ -69,7 +68,7 @@ def read_support(path: FilePath) -> SupportLabels:
     """
     kinds.refuse_other(path, WANTED)
     reader = _Reader(path)
-    records = answer_records.nested_records(path, WANTED, lambda record: "sentences" in record)
+    records = answer_records.nested_records(path, WANTED, lambda record: "sentences" in record, _NAMES)
     for line, record in records or ():
         reader.add_record(line, record)
     if records is None:
@@ -114,7 +113,8 @@ class _Reader:
             worthy = as_count(item.get("verification_worthy"))
             self._extra["verification_worthy"].append(worthy if worthy in (0, 1) else None)
             combined = item.get(fields.first_present(item, _COMBINED) or "")
-            self._extra["combined_grade"].append(None if combined is None else _GRADES.get(str(combined).strip()))
+            grade = answer_records.read_support_grade(path, line, combined)
+            self._extra["combined_grade"].append(None if grade == NOT_JUDGED else grade)
         if not items:
             tally.add("{answer is|answers are} empty", line)
         team = answer_records.find_text(path, line, record, answer_records.TEAM)
@@ -133,13 +133,12 @@ class _Reader:
     def _grade(self, line: int, label: Mapping[str, object]) -> int | None:
         """Return the grade of a label; None for "not judged" and unknown labels, which are counted in notes."""
         value = label.get(fields.first_present(label, _GRADE) or "")
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        text = str(value).strip().lower() if isinstance(value, str | int) else ""
-        grade = _GRADES.get(text)
-        if text == _NOT_JUDGED:
+        grade = answer_records.read_support_grade(self._path, line, value)
+        if grade == NOT_JUDGED:
             self._tally.add("{citation was|citations were} not judged (-1)", line)
-        elif grade is None:
+            return None
+        if grade is None:
+            text = str(value).strip().lower() if isinstance(value, str | int) else ""
             self._tally.add("{label is|labels are} unknown and not counted as judged", line, example=text)
         return grade
 
@@ -167,6 +166,7 @@ class _Reader:
                 raise FormatError(path, line, "one grade for a sentence and a document", found, "remove one of them")
             if first != line:
                 self._tally.add("{label repeats|labels repeat} an earlier one", line)
+        self._refuse_from_one(labels)
         words: dict[tuple[str, str], int] = {}
         for sentence, cited in sorted(labels.items(), key=lambda each: each[0][2]):
             self._sentences.append((*sentence, texts[sentence], tuple(cited)))
@@ -179,6 +179,16 @@ class _Reader:
         for table in (self._sentences, self._support):
             table.sort(key=lambda each: order[str(each[0]), str(each[1])])
         self._answers = [(*answer, "", count, None) for answer, count in words.items()]
+
+    def _refuse_from_one(self, labels: Mapping[tuple[str, str, int], object]) -> None:
+        """Refuse sentences that count from 1: that is the first number of each of several answers."""
+        first: dict[tuple[str, str], int] = {}
+        for run, query_id, number in labels:
+            first[run, query_id] = min(first.get((run, query_id), number), number)
+        if len(first) > 1 and set(first.values()) == {1}:
+            found = "1 as the lowest number of every answer"
+            hint = "subtract 1 from each, or add a row without a document for a sentence 0"
+            raise FormatError(self._path, None, "the numbers of sentences, from 0", found, hint)
 
     def result(self) -> SupportLabels:
         """The labels, with notes of what was counted."""

@@ -142,6 +142,63 @@ def test_a_pipe_is_read_once(tmp_path: Path) -> None:
     join(writer, "the end of the pipe")
 
 
+def with_citations(*cited: object) -> list[dict[str, object]]:
+    return [{"text": text, "citations": each} for (text, _), each in zip(SENTENCE_LIST, cited, strict=True)]
+
+
+FIRST = RECORDS["rag2024"]
+UNLABELLED = {name: value for name, value in FIRST.items() if name not in ("run_id", "answer")}
+VARIANTS: dict[str, tuple[object, str]] = {
+    "names in another case": ({"Run ID": "r1", "topicId": 7, "References": REFERENCES, "Answer": [
+        {"Text": each["text"], "Citations": each["citations"]} for each in by_index()]}, ""),
+    "references by number from 0": ({**FIRST, "references": {"0": "d1", "1": "d2"}}, ""),
+    "references by number from 1": (
+        {**FIRST, "references": {"1": "d1", "2": "d2"}, "answer": with_citations([1, 2], [2], [])}, ""),
+    "references as numbered objects": ({**FIRST, "references": {"0": {"docid": "d1"}, "1": {"docid": "d2"}}}, ""),
+    "references with scores": ({**FIRST, "references": {"d1": 0.1, "d2": 0.9}}, ""),
+    "objects with an index": (
+        {**FIRST, "answer": with_citations([{"index": 0}, {"reference": 1}], [{"id": 1}], [])}, ""),
+    "indices in brackets": (
+        {**FIRST, "answer": with_citations(["[0]", "[1]"], ["[1]"], [])}, "3 citations are indices"),
+    "scores as texts": ({**FIRST, "answer": with_citations({"d2": "0.2", "d1": "0.9"}, {"d2": "1"}, {})}, ""),
+    "scores that lack": ({**FIRST, "answer": with_citations({"d1": None, "d2": 0.9}, ["d2"], [])},
+                         "1 sentence has citations without scores, in their order"),
+    "the member citation": ({**FIRST, "answer": [
+        {"text": each["text"], "citation": each["citations"]} for each in by_index()]}, ""),
+    "the member docids": ({**FIRST, "answer": [
+        {"text": each["text"], "docids": each["citations"]} for each in by_id()]}, ""),
+    "the member report": ({**UNLABELLED, "run_id": "r1", "report": by_id()}, ""),
+    "both lists": ({**FIRST, "responses": by_index()}, ""),
+    "an empty list beside the other": ({**FIRST, "answer": [], "responses": by_index()}, ""),
+    "iKAT": ({"turn_id": "7", "metadata": metadata(run_type="automatic"), "references": {"d1": 0.5, "d2": 0.7},
+              "responses": [{**each, "ptkb_provenance": [1]} for each in by_score()]}, ""),
+    "a list of results": ({"run_id": "r1", "results": [{**UNLABELLED, "answer": by_index()}]}, ""),
+    "records by topic": ({"7": FIRST}, ""),
+    "lists by run": ({"r1": [FIRST]}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_of_members_have_the_same_sentences(tmp_path: Path, name: str, indent: int | None) -> None:
+    record, note = VARIANTS[name]
+    (tmp_path / "answers.json").write_text(json.dumps(record, indent=indent))
+    found = formats.read_answers(tmp_path / "answers.json")
+    assert sentences(found) == EXPECTED
+    assert [each[: len(note)] for each in found.notes] == ([note] if note else [])
+
+
+def test_citations_that_count_from_1_are_refused_for_each_run(tmp_path: Path) -> None:
+    second = {**FIRST, "run_id": "r2", "answer": with_citations([1, 2], [2], [1])}
+    path = write(tmp_path, FIRST, second)
+    with pytest.raises(FormatError) as refused:
+        formats.read_answers(path)
+    assert str(refused.value) == (
+        f"{path}, line 2: expected citations as indices of the references, from 0, found no 0, and 2 citations just "
+        "beyond the last, as if they began with 1; subtract 1 from each citation, or write ids"
+    )
+
+
 LONG = [{"text": "word " * 401, "citations": []}]
 QUIRKS: list[tuple[dict[str, Any], str, list[tuple[str, tuple[str, ...]]]]] = [
     ({"answer": []}, "1 answer is empty", []),
@@ -232,6 +289,12 @@ REFUSED: list[tuple[object, str]] = [
     ({"answer": [{"text": "a", "citations": 0}]}, "expected citations as a list, found '0'; write a list"),
     ({"answer": [{"text": "a", "citations": [[0]]}]}, "expected an id (text or a whole number), found '[0]'"),
     ({"answer": [{"text": "a", "citations": ["d 1"]}]}, "expected an id without blanks, found 'd 1'; blanks separate"),
+    ({"answer": "Wings lift."}, "expected answer as a list of sentences with text and citations, found"),
+    (
+        {"answer": [{"answer_sentence": "a", "citations": [0]}]},
+        "expected a sentence with a text (text, sentence), found",
+    ),
+    ({"responses": [{"text": "another"}]}, "found the lists answer and responses with different content; remove all"),
     ({"references": "d1"}, "expected references as a list of ids"),
     ({"documents": "d1"}, "expected documents as an object by id"),
     ({"documents": [{"text": "a"}]}, "expected an id (key)"),

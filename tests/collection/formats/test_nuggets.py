@@ -105,6 +105,33 @@ def test_tables_of_nuggets(tmp_path: Path, name: str, content: str) -> None:
     assert rows(found) == [["7", "n1", "Wings lift.", "vital", None], ["7", "n2", "Is rude.", "", -2.0]]
 
 
+NUGGETIZER = FORMS["nuggetizer"][0]
+VARIANTS: dict[str, object] = {
+    "names in another case": {"Query": "wings", "QID": 7, "Nuggets": [
+        {"Text": nugget["text"], "Importance": nugget["importance"].upper()} for nugget in (NUGGET, OTHER)]},
+    "banks by topic": {"format_version": "v3", "banks": {"7": NUGGETIZER}},
+    "turns": {"turn_id": "7", "nuggets": [NUGGET, OTHER]},
+    "a list of topics": {"topics": [NUGGETIZER]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_of_nuggetizers_records(tmp_path: Path, name: str) -> None:
+    (tmp_path / "n.json").write_text(json.dumps(VARIANTS[name], indent=1))
+    assert rows(formats.read_nuggets(tmp_path / "n.json")) == FORMS["nuggetizer"][2]
+
+
+def test_a_column_nugget_beside_its_id_has_the_text(tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("query_id,nugget_id,nugget,importance\n7,a,Wings lift.,vital\n")
+    assert rows(formats.read_nuggets(tmp_path / "n.csv")) == [["7", "a", "Wings lift.", "vital", None]]
+
+
+def test_an_object_without_records_is_refused_by_its_fields(tmp_path: Path) -> None:
+    (tmp_path / "n.json").write_text(json.dumps({"7": ["Wings lift."], "8": ["Flaps help."]}, indent=1))
+    with pytest.raises(FormatError, match="line 1: expected nuggets, found one object with the fields 7, 8; write one"):
+        formats.read_nuggets(tmp_path / "n.json")
+
+
 def test_a_table_may_have_answers_and_no_ids(tmp_path: Path) -> None:
     path = tmp_path / "n.csv"
     path.write_text("query_id,question,answers\n7,What lifts?,wings | speed\n8,Why?,\n")
@@ -259,6 +286,52 @@ def test_tables_of_nugget_assignments(tmp_path: Path) -> None:
     path.write_text("run,topic,nugget,grade\nr1,7,9,2\n")
     with pytest.raises(FormatError, match="line 2: expected the id of one of the nuggets, found '9' of topic '7'"):
         formats.read_nugget_assignments(path, nuggets)
+
+
+@pytest.mark.parametrize(
+    ("labels", "grades"),
+    [
+        (("Support", "Partial Support"), [2, 1]),
+        (("not-support", "partially supported"), [0, 1]),
+        (("FULL_SUPPORT", "No support"), [2, 0]),
+        ((2.0, 1.0), [2, 1]),
+        (("0.0", "2"), [0, 2]),
+        ((True, "-1"), [None, None]),
+    ],
+)
+def test_names_and_numbers_of_labels(tmp_path: Path, labels: tuple[Any, Any], grades: list[int | None]) -> None:
+    found = formats.read_nugget_assignments(write(tmp_path, labelled("r1", *labels)))
+    assert [row[-1] for row in rows(found.assignments)] == grades
+    table = tmp_path / "a.csv"
+    table.write_text("".join(f"r1,7,{text},{label}\n" for text, label in
+                             [("nugget_text", "label"), *zip(("Wings lift.", "Flaps help."), labels, strict=True)])
+                     .replace("r1,7,nugget", "run,topic,nugget"))  # fmt: skip
+    nuggets = formats.read_nuggets(write(tmp_path, NUGGETIZER))
+    assert rows(formats.read_nugget_assignments(table, nuggets).assignments) == rows(found.assignments)
+
+
+def test_fractions_are_no_labels_since_1_may_then_be_full_support(tmp_path: Path) -> None:
+    path = write(tmp_path, labelled("r1", 1.0, 0.5))
+    with pytest.raises(FormatError) as refused:
+        formats.read_nugget_assignments(path)
+    assert str(refused.value) == (
+        f"{path}, line 1: expected a label of support (2, 1, 0, or its name), found '0.5'; write 2 for support, 1 for "
+        "partial support, and 0 for none"
+    )
+
+
+def test_other_names_of_a_label_and_lists_of_sentences(tmp_path: Path) -> None:
+    record = labelled("r1", "support")
+    del record["answer_text"], record["nuggets"][0]["assignment"]
+    record["nuggets"][0]["label"] = "support"
+    path = write(
+        tmp_path, {**record, "answer": [{"text": "Wings", "citations": [0]}, {"text": "lift.", "citations": []}]}
+    )
+    found = formats.read_nugget_assignments(path)
+    assert rows(found.assignments) == [["r1", "7", "1", 2]]
+    assert found.answers["text"].tolist() == ["Wings lift."]
+    with pytest.raises(FormatError, match="expected nuggets, found a file that looks like generated answers"):
+        formats.read_nuggets(path)
 
 
 def test_repeated_and_unknown_nugget_assignments(tmp_path: Path) -> None:

@@ -85,6 +85,25 @@ def label(**more: object) -> dict[str, object]:
     return sentence(citations=[{"reference": "d1", "support": "1", **more}])
 
 
+def test_names_of_members_in_another_case(tmp_path: Path) -> None:
+    given_ = {"Topic ID": 7, "runId": "uni.r1", "Sentences": [
+        {"Sentence_ID": 0, "Text": "Wings lift.",
+         "Citations": [{"Reference": "d1", "Support": "2"}, {"Reference": "d2", "Support": "0"}]},
+        {"Sentence_ID": 1, "Text": "So does speed.", "Citations": []},
+    ]}  # fmt: skip
+    found = formats.read_support(write(tmp_path, given_))
+    assert (rows(found.sentences), rows(found.support)) == (SENTENCE_ROWS, SUPPORT_ROWS)
+
+
+def test_sentences_that_count_from_1_in_every_answer_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("run,topic,sentence,doc_id,support\nr1,7,1,d1,2\nr1,7,2,d1,1\nr2,7,1,d1,0\n")
+    with pytest.raises(FormatError, match="expected the numbers of sentences, from 0, found 1 as the lowest number of"):
+        formats.read_support(path)
+    path.write_text(path.read_text() + "r2,7,0,,\n")
+    assert len(formats.read_support(path).support) == 3
+
+
 QUIRKS: list[tuple[dict[str, object], str, list[object]]] = [
     (sentence(text=float("nan")), "1 sentence has no text (null or NaN)", [1]),
     (sentence(text=None), "1 sentence has no text (null or NaN)", [1]),
@@ -94,6 +113,10 @@ QUIRKS: list[tuple[dict[str, object], str, list[object]]] = [
     (label(support="maybe"), "1 label is unknown and not counted as judged, such as 'maybe'", [None]),
     (label(support=2), "", [2]),
     (label(support="FS"), "", [2]),
+    (label(support="Partial Support"), "", [1]),
+    (label(support="not-supported"), "", [0]),
+    (label(support="2.0"), "", [2]),
+    (label(support=-1.0), "1 citation was not judged (-1)", [None]),
     (sentence(citations=[{"reference": "d1", "support": "1"}] * 2), "1 sentence cites a document twice", [1, 1]),
     ({"sentences": []}, "1 answer is empty", []),
     ({"sentences": None}, "1 answer is empty", []),
@@ -117,6 +140,7 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     (sentence(citations="d1"), "expected citations as a list of objects with reference and support"),
     (sentence(citations=[{"support": "1"}]), "expected an id (reference, doc_id"),
     (label(reference="d 1"), "expected an id without blanks"),
+    (label(support=0.5), "expected a label of support (2, 1, 0, or its name), found '0.5'; write 2 for support"),
     (sentence(text=[]), "expected text in the field 'text'"),
 ]
 
