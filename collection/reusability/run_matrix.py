@@ -89,16 +89,20 @@ class RunMatrix:
 
     @cached_property
     def _known(self) -> Grades:
-        """(P + 1,): the grade of each pair; the last one is for cells without a pair."""
-        return compact_grades(np.append(self.grade, UNPOOLED))
+        """(P + 2,): the grade of each pair; then those of cells without a pair, and of the padding of judged pairs."""
+        return compact_grades(np.concatenate([self.grade, [UNPOOLED, UNJUDGED]]))
 
     @cached_property
     def _places(self) -> tuple[Ints, Ints]:
         """The places of :attr:`cells` and :attr:`best` in :attr:`_known`, of the type that indexes fastest."""
         cells, best = (places.astype(np.intp) for places in (self.cells, self.best))
-        for places in (cells, best):
-            places[places < 0] = len(self.grade)
+        cells[cells < 0], best[best < 0] = len(self.grade), len(self.grade) + 1
         return cells, best
+
+    def _changed(self, taken: Bools) -> Ints:
+        """The topics of the pairs `taken`; pairs are sorted by topic, and each topic has one."""
+        starts = np.searchsorted(self.topic, np.arange(len(self.topics)))
+        return np.flatnonzero(np.logical_or.reduceat(taken, starts))
 
     def only(self, runs: Bools) -> RunMatrix:
         """Select these runs, (R,); all judgements stay."""
@@ -121,12 +125,12 @@ class RunMatrix:
         known = self._known
         if taken is not None:
             known = known.copy()
-            known[:-1][taken] = UNJUDGED
+            np.copyto(known[:-2], UNJUDGED, where=taken)
         whole = rows is None or len(rows) == len(self.topics)
         rows = np.arange(len(self.topics)) if rows is None else rows
         cells, best = self._places
         grades = known.take(cells if whole else cells[:, rows])
-        judged = np.maximum(known.take(best if whole else best[rows]), UNJUDGED)
+        judged = known.take(best if whole else best[rows])
         if taken is not None:
             judged = np.sort(judged, axis=1, kind="stable")[:, ::-1]
         count = len(self.runs)
@@ -152,7 +156,7 @@ class RunMatrix:
             (M, R, T): the values with all judgements, if known; then only topics that lose one are computed again.
         """
         runs, topics = len(self.runs), len(self.topics)
-        rows = np.arange(topics) if taken is None or before is None else np.flatnonzero(np.bincount(self.topic[taken]))
+        rows = np.arange(topics) if taken is None or before is None else self._changed(np.asarray(taken))
         values = np.empty((len(measures), runs, topics)) if before is None else before.copy()
         if len(rows):
             aligned = self.aligned(taken, rows)

@@ -385,7 +385,9 @@ class QrelsBuilder:
 
 def _reorder(codes: Ints, order: Sequence[int] | Ints, values: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
     """The codes of values in another order, and the values in this order."""
-    return np.argsort(order)[codes], values[order]
+    new = np.empty(len(values), dtype=np.int64)
+    new[order] = np.arange(len(values))
+    return new[codes], values[order]
 
 
 def select_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
