@@ -32,9 +32,12 @@ def from_texts(texts: Sequence[str]) -> Any:
     """An arrow array of large strings."""
     import pyarrow as pa
 
-    encoded = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    return pa.LargeStringArray.from_buffers(len(encoded), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded)))
+    joined = "".join(texts)
+    # Ids of ASCII letters, as most are, need no encoding one by one.
+    encoded: Sequence[str] | Sequence[bytes] = texts if joined.isascii() else [text.encode() for text in texts]
+    ends = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=ends[1:])
+    return pa.LargeStringArray.from_buffers(len(encoded), pa.py_buffer(ends), pa.py_buffer(joined.encode()))
 
 
 def from_column(column: pd.Series) -> Any:

@@ -102,13 +102,14 @@ class NestedQrels:
         pair: list[int] = []
         wanted: list[float] = []
         named = []
+        pairs_of = self._pairs
         for place, documents in zip(of_index, rankings, strict=True):
-            pairs = self._pairs[place]
+            pairs = pairs_of[place]
             both = pairs.keys() & documents.keys()
             named.append(len(both))
             ids += both
-            pair += [pairs[doc_id] for doc_id in both]
-            wanted += [documents[doc_id] for doc_id in both]
+            pair += map(pairs.__getitem__, both)
+            wanted += map(documents.__getitem__, both)
         retrieved = np.array([len(documents) for documents in rankings], dtype=np.int64)
         row = np.repeat(np.arange(len(topics)), named)
         return place_pairs(
@@ -146,7 +147,7 @@ def _index_plain(qrels: Nested, lowest: float) -> QrelsIndex | None:
 def _scores(run: Nested, topics: list[str], kind: npt.DTypeLike) -> ScoreArray:
     """The scores of these topics, one after the other."""
     for topic in topics:
-        if not isinstance(run[topic], Mapping):
+        if type(run[topic]) is not dict and not isinstance(run[topic], Mapping):
             found = f"{type(run[topic]).__name__} for {topic!r}"
             raise InputError(f"run: expected {{query_id: {{doc_id: score}}}}, found {found}")
     try:

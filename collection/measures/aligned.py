@@ -123,9 +123,18 @@ class Aligned:
         judged = (self.judged > UNJUDGED).sum(axis=1) - (self.grades > UNJUDGED).sum(axis=1)
         return self.retrieved + judged
 
+    @cached_property
+    def _by_level(self) -> tuple[dict[float, Ints], dict[float, RelevantRanks]]:
+        """Results of :meth:`relevant` and :meth:`relevant_ranks`, for which most measures ask with the same level."""
+        return {}, {}
+
     def relevant(self, rel: float = 1) -> Ints:
         """(T,) number of judged documents with grade `rel` or more."""
-        return np.count_nonzero(self.judged >= rel, axis=1)
+        numbers, _ = self._by_level
+        if rel not in numbers:
+            numbers[rel] = np.count_nonzero(self.judged >= rel, axis=1)
+            numbers[rel].flags.writeable = False
+        return numbers[rel]
 
     def nonrelevant(self, rel: float = 1) -> Ints:
         """(T,): how many documents are judged, with a grade below `rel`."""
@@ -145,9 +154,20 @@ class Aligned:
 
     def relevant_ranks(self, rel: float = 1, cutoff: int | None = None) -> RelevantRanks:
         """The relevant documents up to `cutoff` one by one; most measures are sums over these few documents."""
-        topic, column = places(self.hits(rel, cutoff))
-        first = np.searchsorted(topic, np.arange(len(self.topics)))
-        return RelevantRanks(topic, column + 1, np.arange(1, len(topic) + 1) - first[topic])
+        _, ranks = self._by_level
+        if cutoff is not None and rel in ranks:
+            top = ranks[rel].rank <= cutoff
+            return RelevantRanks(*(array[top] for array in ranks[rel]))
+        if rel not in ranks:
+            topic, column = places(self.hits(rel, cutoff))
+            first = np.searchsorted(topic, np.arange(len(self.topics)))
+            found = RelevantRanks(topic, column + 1, np.arange(1, len(topic) + 1) - first[topic])
+            if cutoff is not None:
+                return found
+            for array in found:
+                array.flags.writeable = False
+            ranks[rel] = found
+        return ranks[rel]
 
     def count_to(self, depth: Ints, rel: float = 1) -> Ints:
         """(T,) number of relevant documents among the first `depth` (T,) of each topic."""
