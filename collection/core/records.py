@@ -86,6 +86,8 @@ class Document(NamedTuple):
 _DOI = re.compile(
     r"(?<![\d.])10\.\d{1,9}(?:\.\d+)*/(?:<[^\s<>]{0,60}::[^\s<>]{0,60}>|(?![;,|]10\.\d{4})[^\s\"<>\u200b\ufeff]){1,500}"
 )
+_PREPRINT = re.compile(r"\A(10\.1101/[\d.]*\d)v\d+(?:\..*)?\Z")
+"""The DOI in an address of a version of a preprint of bioRxiv or medRxiv."""
 _DOI_REST = re.compile(r"(?:\?\w+=.*|/(?:abstract|e?pdf|full|fulltext|meta|summary)|[.,;:/'\u2019\]}]+)\Z", re.I)
 
 
@@ -113,6 +115,7 @@ def _trim_doi(doi: str) -> str:
     while doi != before:
         before, doi = doi, _DOI_REST.sub("", doi)
         doi = doi.removesuffix(")" if doi.count(")") > doi.count("(") else "")
+    doi = _PREPRINT.sub(r"\1", doi)
     return doi.lower() if not doi.endswith("/") and "/" in doi else ""
 
 

@@ -372,14 +372,17 @@ def _identify(record: Document) -> _Identity:
         _sketch(abstract),
         len(set(abstract)),
         frozenset(word for word in title_words if word in _KINDS or _NUMBERS.fullmatch(word)),
-        _trials(f"{record.title} {record.text} {metadata.get('url') or ''}"),
+        _trials(f"{record.title} {record.text} {metadata.get('url') or ''}", metadata.get("registration")),
         tuple(_blocks(title_words, abstract, author, page[0].lower() if page else "")),
     )
 
 
-def _trials(text: str) -> frozenset[str]:
+def _trials(text: str, registration: object) -> frozenset[str]:
+    """The numbers of registered trials in a text, and the number of a record of any registry."""
+    own = str(registration or "").upper()
+    text = f"{text} {own}"
     is_named = any(registry in text for registry in _REGISTRIES)  # ten times as fast as the search for numbers
-    return frozenset(_REGISTERED.findall(text) if is_named else ())
+    return frozenset((*(_REGISTERED.findall(text) if is_named else ()), *own.split()))
 
 
 def _blocks(title: list[str], abstract: list[str], author: _Author | None, page: str) -> Iterator[bytes]:

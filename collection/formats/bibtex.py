@@ -28,6 +28,7 @@ _LATEX = re.compile(
     | \\[cvukrH]\ +[A-Za-z]\b                                   # \c c
     | \\[A-Za-z]+\ ?(?:\{\})?                                   # \ss, \alpha, \textit
     | \\[^A-Za-z\s]                                             # \&, \%
+    | \\\s                                                     # a blank after a command, or after a full stop
     | ---? | ``|'' | ~
     """,
     re.VERBOSE,
@@ -47,6 +48,9 @@ _SIGNS = {
     "\\textgreater": ">",
     "\\url": "",
     "\\href": "",
+    "\\-": "",
+    "\\": " ",
+    "\\\\": " ",
     "~": " ",
 }
 """Signs that pylatexenc leaves out or that stand for a brace, which is put in its place at the end."""
@@ -162,6 +166,9 @@ def decode_fields(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
     texts: dict[str, list[str]] = {}
     for field, keys in columns.tagged_fields("bibtex", values).items():
         texts |= {key: [part for text in values[key] for part in _texts(field, text)] for key in keys}
+    if "title" in texts and (subtitle := decode(" ".join(values.get("subtitle", [])))):  # of BibLaTeX
+        title = texts["title"][0].removesuffix(":")
+        texts["title"] = [f"{title}{'' if title.endswith(('?', '!', '.')) else ':'} {subtitle}"]
     return texts
 
 

@@ -33,14 +33,15 @@ _NAMES = {
 REFERENCE_COLUMNS = {
     "title": """
         title, article title, document title, item title, primary title, title primary, ti, t1,
-        chapter title, display name, titel, titre, título, titulo, titolo, tittel, otsikko, tytuł, başlık,
+        chapter title, display name, study title, public title, scientific title,
+        titel, titre, título, titulo, titolo, tittel, otsikko, tytuł, başlık,
         заглавие, название, 标题, 题名, 篇名, タイトル, 제목, original title, translated title, other title
     """,
     "abstract": """
         abstract, abstract note, abstracts, notes abstract, abstract text, article abstract, ab, n2,
         abstract (english), zusammenfassung, kurzfassung, résumé, resume, resumen, resumo,
         riassunto, sommario, samenvatting, sammanfattning, sammendrag, resumé, tiivistelmä,
-        streszczenie, özet, аннотация, 摘要, 要旨, 抄録, 초록, summary, description
+        streszczenie, özet, аннотация, 摘要, 要旨, 抄録, 초록, summary, brief summary, description
     """,
     "authors": """
         author full names, authors, author, author(s), author/s, author names, authors list, first
@@ -56,7 +57,7 @@ REFERENCE_COLUMNS = {
         annee, año, año de publicación, ano, anno, jaar, år, rok, yıl, год, 年, 发表年份, 연도, publication
         date, date published, published, pubdate, publicationdate, publication date (online), date,
         issue date, cover date, online date,
-        copyright year, date of publication, datum, fecha, data
+        copyright year, date of publication, date registration, first posted, datum, fecha, data
     """,
     "journal": """
         journal, journal/book, journal / book, journal name, journal title, full journal, source
@@ -79,7 +80,7 @@ REFERENCE_COLUMNS = {
     "article number": "art. no., art no, article number, article no., articleno, eid number",
     "doi": """
         doi, dois, digital object identifier, digitalobjectidentifier, digital object identifier (doi), doi link,
-        article doi, doi number, doi/url, do, di
+        article doi, item doi, doi number, doi/url, do, di
     """,
     "pmid": """
         pmid, pubmed id, pubmedid, pubmed, medline pmid, pubmed pmid, pmid number, pubmed id number, ids.pmid, pm
@@ -102,20 +103,22 @@ REFERENCE_COLUMNS = {
         언어
     """,
     "notes": "extra",
+    "registration": "nct number, trialid",
     "url": """
-        url, urls, link, links, web address, weblink, enlace, lien, articleurl, article url, source
+        url, urls, study url, link, links, web address, weblink, enlace, lien, articleurl, article url, source
         urls, external url, source linkout, documenturl, document url, plink, pdf link, full text
         link, fulltexturl, doi url
     """,
 }
 """Field of a bibliographic record -> names of its column, usual ones first, in the tables of Zotero, EndNote, JabRef,
 Mendeley, RefWorks, Rayyan, Covidence, DistillerSR, EPPI-Reviewer, ASReview, PubMed, Scopus, Web of Science, Embase,
-Ovid, Cochrane, EBSCO, ProQuest, IEEE, ACM, Dimensions, Lens, OpenAlex, Semantic Scholar, and Publish or Perish, and in
-other languages."""
+Ovid, Cochrane, EBSCO, ProQuest, IEEE, ACM, Springer, Dimensions, Lens, OpenAlex, Semantic Scholar, Publish or Perish,
+ClinicalTrials.gov and ICTRP, and in other languages."""
 
 IGNORED_COLUMNS = """
-    key, item type, type, volume, vl, band, issue, number, is, heft, issn, sn, eissn, ei, isbn, publisher,
-    verlag, pu, dt, pt, date added, date modified, access date, accession number, notes, note,
+    key, item type, type, volume, journal volume, vl, band, issue, journal issue, issue number, number, is, heft, issn,
+    sn, eissn, ei, isbn, publisher, verlag, pu, dt, pt, date added, date modified, access date, accession number, notes,
+    note,
     citation, cited by, cites, page count, document type, publication
     type, eid, ut, affiliations, author affiliations, pmcid, nihms id, create date, library catalog, archive,
     rights, place, country, published month, month, day, covidence #, study, ref, short title, rank, record id,
@@ -181,6 +184,22 @@ RECORD_TAGS = {
         "language": "%G",
         "url": "%U",
     },
+    "refworks": {
+        "title": "T1 T2",
+        "abstract": "AB",
+        "authors": "A1 A2",
+        "year": "YR FD",
+        "journal": "JF JO T2 T3",
+        "first page": "SP",
+        "last page": "OP",
+        "doi": "DO",
+        "pmid": "PMID",
+        "accession": "AN U1 U2 U3 U4 U5",
+        "notes": "NO",
+        "keywords": "K1",
+        "language": "LA",
+        "url": "UL LK",
+    },
     "nbib": {
         "title": "TI BTI TT",
         "abstract": "AB OAB",
@@ -206,6 +225,7 @@ RECORD_TAGS = {
         "url": "US UR",
     },
     "endnote": {
+        "registration": "registration",
         "title": "title vernaculartitle",
         "abstract": "abstract",
         "authors": "authors",
@@ -255,8 +275,8 @@ RECORD_TAGS = {
 }  # fmt: skip
 """Format -> field of a bibliographic record -> its tags, usual ones first.
 
-``other doi`` and ``accession`` have what may be a DOI or a PMID, or something else. The readers of RIS and Refer give
-the accession number of a record of PubMed the tag ``PMID``.
+``other doi`` and ``accession`` have what may be a DOI or a PMID, or something else. The readers of RIS, Refer
+and RefWorks give the accession number of a record of PubMed the tag ``PMID``.
 """
 RECORD_TAGS["pubmed"] = RECORD_TAGS["endnote"]  # one reader of XML names the fields of both
 

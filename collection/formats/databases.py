@@ -61,19 +61,20 @@ _FORMS = {"nbib": "PubMed", "pubmed": "PubMed", "ciw": "Web of Science", "cochra
 _FIELDS = {
     "ris": ("DB", "DP"),
     "refer": ("%~", "%W"),
+    "refworks": ("DB", "DS"),
     "endnote": ("remote-database-name", "remote-database-provider"),
     "bibtex": ("database", "source"),
     "csl": ("source",),
     "table": (
-        "database", "database name", "name of database", "source database", "remote database name", "library catalog",
-        "database provider", "source",
+        "database", "database name", "name of database", "source database", "remote database name", "longdbname",
+        "library catalog", "database provider", "source",
     ),
 }  # fmt: skip
 """Form -> fields that name a database, the most reliable first."""
 _ADDRESSES = (
     (re.compile(r"[?&]D=(\w+)|[?&]db=(\w+)", re.I), ("ovid", "ebsco")),
     (re.compile(r"//[^/\s]*\b(scopus|embase|webofscience|webofknowledge|cochranelibrary)\.com"), ()),
-    (re.compile(r"//[^/\s]*\b(pubmed\.ncbi|ieeexplore|dl\.acm\.org|scholar\.google|app\.dimensions|lens\.org)"), ()),
+    (re.compile(r"//[^/\s]*\b(pubmed\.ncbi|europepmc|ieeexplore|dl\.acm|scholar\.google|app\.dimensions|lens)\."), ()),
 )
 """Pattern of a record's address, and the hosts for which it contains a code of the database (none: its name)."""
 _ACCESSION = re.compile(r"(WOS):|(2-s2\.0-)\d|(CN-)\d{6}|(L)\d{8,}\Z")
@@ -82,6 +83,7 @@ _HEADERS = {
     "dimensions url": "Dimensions", "ut (unique wos id)": "Web of Science", "embase link": "Embase",
     "embase accession id": "Embase", "lens id": "The Lens", "ieee terms": "IEEE Xplore", "journal/book": "PubMed",
     "gsrank": "Google Scholar", "ids.openalex": "OpenAlex", "eid": "Scopus",
+    "nct number": "ClinicalTrials.gov", "trialid": "ICTRP", "item doi": "Springer",
 }  # fmt: skip
 """Column that only one database writes -> the database."""
 _SHORT = 300
@@ -110,9 +112,10 @@ def guess_database(form: str, records: Iterable[Mapping[str, list[str]]], lines:
     >>> guess_database("table", [{"Title": ["Wings"], "EID": ["2-s2.0-85"]}])
     'Scopus'
     """
+    first = list(islice(records, RECORDS))
     if form in _FORMS:
-        return _FORMS[form]
-    names = Counter(_database(form, record) for record in islice(records, RECORDS))
+        return "ERIC" if any("ERIC" in record.get("OWN", ()) for record in first[:1]) else _FORMS[form]
+    names = Counter(_database(form, record) for record in first)
     name, number = next(iter(names.most_common(1)), ("", 0))
     if name and number * 2 > names.total():
         return name
@@ -144,7 +147,8 @@ def _database(form: str, record: Mapping[str, list[str]]) -> str:
         for text in plain.get(field, []):
             if name := _known(text) if field == "source" else _named(text):
                 return name
-    if form == "table" and (found := next((name for column, name in _HEADERS.items() if column in plain), "")):
+    has_names = form in ("table", "endnote")
+    if has_names and (found := next((name for column, name in _HEADERS.items() if column in plain), "")):
         return found
     texts = [text for some in record.values() for text in some if len(text) < _SHORT]
     for text in texts:

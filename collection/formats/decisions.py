@@ -27,6 +27,7 @@ _VALUES = {
 _MARKS = ("RAYYAN-INCLUSION", "ASReview_", "decision: ", "stage: ", "reason: ", "Exclusion reason:")
 """Strings that mark decisions in notes and keywords of Rayyan, ASReview, Cleverdon and Covidence."""
 _RAYYAN = re.compile(r"RAYYAN-INCLUSION:\s*\{([^{}]*)\}")
+_RAYYAN_REASONS = re.compile(r"RAYYAN-EXCLUSION-REASONS:([^|]*)")
 _RAYYAN_DECISION = re.compile(r'"([^"]+)"\s*=>\s*"([^"]*)"')
 _COVIDENCE = re.compile(r"(?:^|; )Exclusion reason: *([^\s;][^;]*)")
 _ASREVIEW = ((re.compile(r"ASReview_relevant\b"), INCLUDE), (re.compile(r"ASReview_irrelevant\b"), EXCLUDE))
@@ -36,12 +37,16 @@ _GRADES = {decision: grade for grade, decision in DECISIONS.items()}
 
 
 class RecordDecision(NamedTuple):
-    """A decision on a record: the screener ("" if unknown), the stage as a topic, the grade in a review, the reason."""
+    """A decision on a record: the screener ("" if unknown), the stage as a topic, the grade in a review, the reason.
+
+    `further` are other reasons, which the question about the reason, a choice of one, has no place for.
+    """
 
     screener: str
     query_id: str
     grade: int
     reason: str = ""
+    further: tuple[str, ...] = ()
 
 
 def find_decisions(fields: Mapping[str, list[str]]) -> list[RecordDecision]:
@@ -49,23 +54,25 @@ def find_decisions(fields: Mapping[str, list[str]]) -> list[RecordDecision]:
 
     `fields` are :attr:`.Reference.fields`. Covidence writes reasons for exclusion at the full-text stage only, so a
     record with one was included by title and abstract; as was one with a decision of Cleverdon on its full text.
+    Rayyan writes the reasons of all who excluded a record in one list, so that each of them has all.
 
     Examples
     --------
     >>> find_decisions({"N1": ['RAYYAN-INCLUSION: {"Ann"=>"Maybe"} | RAYYAN-LABELS: x']})
-    [RecordDecision(screener='Ann', query_id='review', grade=1, reason='')]
-    >>> [each[1:] for each in find_decisions({"Notes": ["Exclusion reason: Wrong outcome; "]})]
+    [RecordDecision(screener='Ann', query_id='review', grade=1, reason='', further=())]
+    >>> [each[1:4] for each in find_decisions({"Notes": ["Exclusion reason: Wrong outcome; "]})]
     [('review', 2, ''), ('full-text', 0, 'Wrong outcome')]
-    >>> [each[1:] for each in find_decisions({"decision": ["exclude"], "stage": ["full text"], "reason": ["Other"]})]
+    >>> [each[1:4] for each in find_decisions({"decision": ["exclude"], "stage": ["full text"], "reason": ["Other"]})]
     [('review', 2, ''), ('full-text', 0, 'Other')]
     >>> find_decisions({"TI": ["Heat pumps"]})
     []
     """
     found: dict[tuple[str, str], RecordDecision] = {}
 
-    def add(grade: int | None, reason: str = "", *, query_id: str = TITLE_ABSTRACT, screener: str = "") -> None:
+    def add(grade: int | None, *reasons: str, query_id: str = TITLE_ABSTRACT, screener: str = "") -> None:
         if grade is not None:
-            found.setdefault((screener, query_id), RecordDecision(screener, query_id, grade, reason))
+            reason, *further = reasons or ("",)
+            found.setdefault((screener, query_id), RecordDecision(screener, query_id, grade, reason, tuple(further)))
 
     texts = list(_marked(fields.values()))
     own = _read_own(fields, texts)
@@ -81,7 +88,8 @@ def find_decisions(fields: Mapping[str, list[str]]) -> list[RecordDecision]:
             add(INCLUDE)
             add(EXCLUDE, one_line(excluded[1]), query_id=FULL_TEXT)
         for name, said in find_rayyan_decisions(text):
-            add(_VALUES.get(said.casefold()), screener=one_line(name))
+            grade = _VALUES.get(said.casefold())
+            add(grade, *(_rayyan_reasons(text) if grade == EXCLUDE else ()), screener=one_line(name))
         for pattern, grade in _ASREVIEW:
             if pattern.search(text):
                 add(grade)
@@ -106,6 +114,12 @@ def find_rayyan_decisions(text: str) -> list[tuple[str, str]]:
     """Find the screeners and decisions, as written, that Rayyan adds to the notes of a record."""
     inclusion = _RAYYAN.search(text)
     return [] if inclusion is None else _RAYYAN_DECISION.findall(inclusion[1])
+
+
+def _rayyan_reasons(text: str) -> list[str]:
+    """Return the reasons for exclusion that Rayyan adds to the notes of a record, separated by commas."""
+    listed = _RAYYAN_REASONS.search(text)
+    return [reason for part in listed[1].split(",") if (reason := one_line(part))] if listed else []
 
 
 def _marked(texts: Iterable[list[str]]) -> Iterator[str]:

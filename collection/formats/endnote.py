@@ -1,4 +1,4 @@
-"""Records of EndNote XML and PubMed's XML, read a piece at a time, since EndNote writes a library into one line."""
+"""Records of the XML of EndNote, PubMed and ICTRP, read piece by piece: EndNote writes a library into one line."""
 
 from __future__ import annotations
 
@@ -51,6 +51,11 @@ _FIELDS = {
     "bookdocument/abstract/abstracttext": "abstract",
     "bookdocument/authorlist/author": "authors",
     "bookdocument/book/pubdate/year": "year",
+    "trialid": "registration",
+    "public_title": "title",
+    "scientific_title": "vernaculartitle",
+    "date_registration": "year",
+    "web_address": "url",
     "bookdocument/articleidlist/articleid": "articleid",
 }
 """Path of an element in a record -> the field; elements inside are part of its text."""
@@ -64,13 +69,14 @@ _PARTS = frozenset(
 )
 """Path of an element with a part of the text of the element around it, which has no text of its own."""
 _WHOLES = frozenset(path.rpartition("/")[0] for path in _PARTS)
-_RECORDS = ("record", "pubmedarticle", "pubmedbookarticle")
+_ICTRP = "trials_downloaded_from_ictrp"
+_RECORDS = ("record", "pubmedarticle", "pubmedbookarticle", "trial")
 _DEEPEST = 12
 """Names in a path; deeper elements are part of the text around them."""
 
 
 def is_endnote(path: FilePath, *, in_one_line: bool = False) -> bool:
-    """Tell whether the first element of the file is one of EndNote's, or PubMed's with a record.
+    """Tell whether the first element of the file is one of EndNote's or ICTRP's, or PubMed's with a record.
 
     With `in_one_line`, only a file whose first 64 KiB have no line end after the XML declaration is one.
     """
@@ -84,11 +90,11 @@ def is_endnote(path: FilePath, *, in_one_line: bool = False) -> bool:
         return False
     if first is not None and first[1].lower().startswith("pubmed"):
         return re.search(r"<Pubmed(?:Book)?Article[\s>]", begin) is not None
-    return first is not None and first[1].lower() in ("xml", "records", "record")
+    return first is not None and first[1].lower() in ("xml", "records", "record", _ICTRP)
 
 
 def records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, list[str]]]]:
-    """Line and texts by path, such as "titles/title", of every <record>, <PubmedArticle> or <PubmedBookArticle>."""
+    """Line and texts by path, such as "titles/title", of every record of EndNote, PubMed or ICTRP."""
     parser = _Records(path)
     with source.open_bytes(path, what) as file:
         try:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from collection.core.errors import FormatError
 from collection.core.phrases import join
-from collection.formats import fields, objects, source, workbook
+from collection.formats import fields, objects, source, tagged, workbook
 from collection.formats.fields import DOC_ID, GRADE_NAMES, NUGGET_LABELS, PAIR_ALIASES, PERSON_NAMES, TEXT, column_key
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_grade, parse_score, split_columns
@@ -77,9 +77,9 @@ _ZEROS = frozenset(("0", "q0"))
 _NESTED = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(-?\d[\d.eE+-]*)')
 """Begin of ``{query_id: {doc_id: number}}``, and the first number."""
 _NUMBER = re.compile(r'":\s*(-?\d[\d.eE+-]*)')
-_REFERENCE_LINE = re.compile(r"TY {1,2}- |PMID *- *\d|PT [A-Z]$|%0 |@[A-Za-z]+\s*[{(]|ID: C(?:N-|D)\d")
+_REFERENCE_LINE = re.compile("|".join((*(form.pattern for form in tagged.BEGINS.values()), r"@[A-Za-z]+\s*[{(]")))
 """A line with which a bibliographic record begins."""
-_DOCUMENT_ELEMENTS = ("doc", "records", "pubmedarticleset", "pubmedarticle")
+_DOCUMENT_ELEMENTS = ("doc", "records", "pubmedarticleset", "pubmedarticle", "trials_downloaded_from_ictrp")
 _ELEMENT = re.compile(rf"<({'|'.join(_DOCUMENT_ELEMENTS)}|top|topics?|query|queries)\b", re.I)
 _SEPARATORS = ("\t", ",", ";", "|")
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from collection.formats import datasets, fields, parquet, source, workbook
 from collection.formats.source import FilePath
 
 _ARRAY = re.compile(r"\s*\[\s*(?:\{|$)")
 """Begin of a JSON array of objects; a line of a table may begin with a bracket, too."""
+
+SCORES = ("score", "sim", "similarity", "_score")
+"""Names of the score in runs."""
 
 
 def is_binary(path: FilePath) -> bool:
@@ -32,9 +35,35 @@ def records(path: FilePath, what: str, *, with_nan: bool = False) -> Iterator[tu
     _, line = fields.first_line(path, what)
     if not is_json(path, line):
         return None
-    if line.lstrip().startswith("["):
-        return fields.array_records(path, what)
-    return fields.json_records(path, what, with_nan=with_nan)
+    is_array = line.lstrip().startswith("[")
+    found = fields.array_records(path, what) if is_array else fields.json_records(path, what, with_nan=with_nan)
+    return ((number, row) for number, record in found for row in unnest(record)) if what == "a run" else found
+
+
+def unnest(record: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    """The documents of a record that has a topic with its ranking, or the record itself if it has none.
+
+    Anserini and RankLLM write a topic as an object with id and text, and its documents with ids and scores as a list.
+
+    >>> [row] = unnest({"query": {"qid": "q1", "text": "lift"}, "candidates": [{"docid": "d7", "score": 2.5}]})
+    >>> row
+    {'qid': 'q1', 'docid': 'd7', 'score': 2.5}
+    """
+    documents = fields.PAIR_ALIASES["doc_id"]
+    rankings = [value for value in record.values() if isinstance(value, list) and all(map(_is_ranked, value))]
+    if len(rankings) != 1 or fields.first_present(record, documents):
+        yield dict(record)
+        return
+    topic = {name: value for name, value in record.items() if not isinstance(value, dict | list)}
+    for value in record.values():
+        if isinstance(value, dict):
+            topic |= {name: value[name] for name in fields.PAIR_ALIASES["query_id"] if name in value}
+    yield from ({**topic, **each} for each in rankings[0])
+
+
+def _is_ranked(value: object) -> bool:
+    names = (fields.PAIR_ALIASES["doc_id"], SCORES)
+    return isinstance(value, dict) and all(fields.first_present(value, each) for each in names)
 
 
 def is_json(path: FilePath, line: str) -> bool:

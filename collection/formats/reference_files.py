@@ -44,18 +44,22 @@ FROM_COPIES = "fields from other copies"
 _PUBMED = "medlinecitation/article/journal"
 _DETAILS: dict[str, dict[str, str]] = {
     "type": {
-        "ris": "TY", "ciw": "PT", "refer": "%0", "nbib": "PT", "endnote": "ref-type@name", "csl": "type",
+        "ris": "TY", "ciw": "PT", "refer": "%0", "refworks": "RT", "nbib": "PT", "endnote": "ref-type@name",
+        "csl": "type",
         "pubmed": "medlinecitation/article/publicationtypelist/publicationtype", "bibtex": bibtex.TYPE,
         "table": "item type, publication type, document type, type, pt, dt",
     },
     "volume": {
-        "ris": "VL", "ciw": "VL", "refer": "%V", "nbib": "VI", "cochrane": "VL", "endnote": "volume", "csl": "volume",
-        "pubmed": f"{_PUBMED}/journalissue/volume", "bibtex": "volume", "table": "volume, vl, band",
+        "ris": "VL", "ciw": "VL", "refer": "%V", "refworks": "VO, vo", "nbib": "VI", "cochrane": "VL",
+        "endnote": "volume", "csl": "volume",
+        "pubmed": f"{_PUBMED}/journalissue/volume", "bibtex": "volume",
+        "table": "volume, journal volume, volume number, vl, band",
     },
     "issue": {
-        "ris": "IS, NO", "ciw": "IS", "refer": "%N", "nbib": "IP", "cochrane": "NO", "endnote": "number",
-        "csl": "issue",
-        "pubmed": f"{_PUBMED}/journalissue/issue", "bibtex": "number, issue", "table": "issue, number, is, heft",
+        "ris": "IS, NO", "ciw": "IS", "refer": "%N", "refworks": "IS", "nbib": "IP", "cochrane": "NO",
+        "endnote": "number", "csl": "issue",
+        "pubmed": f"{_PUBMED}/journalissue/issue", "bibtex": "number, issue",
+        "table": "issue, journal issue, issue number, number, is, heft",
     },
     "journal abbreviation": {
         "ris": "J2, JA", "ciw": "JI, J9", "nbib": "TA", "endnote": "periodical/abbr-1",
@@ -64,32 +68,36 @@ _DETAILS: dict[str, dict[str, str]] = {
         "table": "journal abbreviation, abbreviated source title, journal iso abbreviation",
     },
     "issn": {
-        "ris": "SN", "ciw": "SN, EI, BN", "refer": "%@", "nbib": "IS", "cochrane": "SN", "endnote": "isbn",
+        "ris": "SN", "ciw": "SN, EI, BN", "refer": "%@", "refworks": "SN", "nbib": "IS, ISSN", "cochrane": "SN",
+        "endnote": "isbn",
         "pubmed": f"{_PUBMED}/issn", "csl": "ISSN, ISBN", "bibtex": "issn, isbn", "table": "issn, isbn, sn, eissn",
     },
     "publisher": {
-        "ris": "PB", "ciw": "PU", "refer": "%I", "cochrane": "PB", "endnote": "publisher", "csl": "publisher",
+        "ris": "PB", "ciw": "PU", "refer": "%I", "refworks": "PB", "cochrane": "PB", "endnote": "publisher",
+        "csl": "publisher",
         "bibtex": "publisher, school, institution", "table": "publisher, pu, verlag",
     },
     "place": {
-        "ris": "CY", "ciw": "PI", "refer": "%C", "nbib": "PL", "endnote": "pub-location", "csl": "publisher-place",
+        "ris": "CY", "ciw": "PI", "refer": "%C", "refworks": "PP", "nbib": "PL", "endnote": "pub-location",
+        "csl": "publisher-place",
         "bibtex": "address, location", "table": "place, location, country",
     },
     "affiliations": {
-        "ris": "AD", "ciw": "C1", "refer": "%+", "nbib": "AD", "endnote": "auth-address",
+        "ris": "AD", "ciw": "C1", "refer": "%+", "refworks": "AD", "nbib": "AD", "endnote": "auth-address",
         "pubmed": "medlinecitation/article/authorlist/author/affiliationinfo/affiliation", "bibtex": "affiliations",
         "table": "affiliations, author affiliations",
     },
     "database": {
-        "ris": "DB", "refer": "%~", "endnote": "remote-database-name", "csl": "source", "bibtex": "source, database",
-        "table": "database, database name, library catalog, source",
+        "ris": "DB", "refer": "%~", "refworks": "DB, DS", "endnote": "remote-database-name", "csl": "source",
+        "bibtex": "source, database", "table": "database, database name, longdbname, library catalog, source",
     },
     "accession number": {
-        "ris": "AN", "ciw": "UT", "refer": "%M", "cochrane": "ID", "endnote": "accession-num", "bibtex": "unique-id",
-        "table": "accession number, ut (unique wos id), eid",
+        "ris": "AN", "ciw": "UT", "refer": "%M", "refworks": "AN", "nbib": "OID", "cochrane": "ID",
+        "endnote": "accession-num, trialid", "bibtex": "unique-id",
+        "table": "accession number, ut (unique wos id), eid, nct number, trialid",
     },
     "source notes": {
-        "ris": "N1", "refer": "%Z", "endnote": "notes", "csl": "note", "bibtex": "note, annote",
+        "ris": "N1", "refer": "%Z", "refworks": "NO", "endnote": "notes", "csl": "note", "bibtex": "note, annote",
         "table": "notes, note, extra",
     },
 }  # fmt: skip
@@ -320,7 +328,7 @@ def _used(fields: Mapping[str, Sequence[str]], form: str, named: Mapping[str, Se
     """Name of each field that the document was made of -> how many of its texts it has."""
     used: dict[str, int] = {}
     for field, names in named.items():
-        if field in ("other doi", "accession", "notes", "article number"):
+        if field in ("other doi", "accession", "notes", "article number", "registration"):
             continue
         telling = [name for name in names if any(fields[name])]
         for name in telling[:1] if field in (*_SINGLE, "url") else telling:

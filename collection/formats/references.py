@@ -1,4 +1,4 @@
-"""Bibliographic records as documents: RIS, nbib, Web of Science, Refer, BibTeX, EndNote XML, and tables without ids."""
+"""Bibliographic records as documents: RIS, nbib, Web of Science, Refer, RefWorks, BibTeX, EndNote XML, and tables."""
 
 from __future__ import annotations
 
@@ -25,10 +25,7 @@ _LINES = 200
 """Lines in which a format shows: search histories may stand before the first record."""
 _LONGEST_LIST = 100_000
 """Characters of a list in one cell."""
-_BEGINS = {
-    "ris": re.compile(r"TY {1,2}-"), "nbib": re.compile(r"PMID *- *\d"), "ciw": re.compile("PT [A-Z]$"),
-    "refer": re.compile("%0 "), "bibtex": bibtex.ENTRY, "cochrane": re.compile(r"ID: C(?:N-|D)\d"),
-}  # fmt: skip
+_BEGINS = {**tagged.BEGINS, "bibtex": bibtex.ENTRY}
 _ENDINGS = {".ris": "ris", ".nbib": "nbib", ".ciw": "ciw", ".enw": "refer", ".bib": "bibtex"}
 _TABLES = frozenset((".csv", ".tsv", ".jsonl", ".json"))
 _PUBMED = re.compile(
@@ -54,7 +51,8 @@ _SOURCE_PAGES = re.compile(r"\((\w*\d\w*(?:-\w*\d\w*)?)\)")
 _DASH = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]\s*(?=\w)")
 _SHORT_LAST = re.compile(r"(?<![\w-])(\d{2,9})-(\d{1,8})(?![\w-])")
 """Pages as PubMed abbreviates them."""
-_PAGE = re.compile(r"\d|\b[ivxlc]+\b", re.I)
+_PAGE = re.compile(r"[1-9]|\b[ivxlc]+\b", re.I)
+"""What every page has; Publish or Perish writes 0 for an unknown one."""
 _INITIALS = 7
 """Letters, full stops and hyphens of the initials of one author."""
 _BRACKETED = re.compile(r"\s*\(\d+\)$")
@@ -99,7 +97,7 @@ class Reference(Document):
         line feeds. BibTeX has its LaTeX, and the ``entry type`` and ``citation key``; XML has the path of each element,
         such as ``titles/title``.
     form
-        "ris", "nbib", "ciw", "refer", "cochrane", "bibtex", "endnote", "pubmed" (XML), "csl" or "table".
+        "ris", "nbib", "ciw", "refer", "refworks", "cochrane", "bibtex", "endnote", "pubmed" (XML), "csl" or "table".
     """
 
     fields: Mapping[str, list[str]] = MappingProxyType({})
@@ -121,12 +119,12 @@ def is_record(names: Iterable[str]) -> bool:
     if columns.is_ciw(columns_present):
         return True
     present = columns.reference_fields(columns_present).keys()
-    telling = present & {"abstract", "authors", "doi", "pmid"}
+    telling = present & {"abstract", "authors", "doi", "pmid", "registration"}
     return not set(columns_present).intersection(fields.DOC_ID) and "title" in present and bool(telling)
 
 
 def detect(path: FilePath, line: str) -> str:
-    """The format of the file: "ris", "nbib", "ciw", "refer", "bibtex", "cochrane", "endnote", or '' for another one.
+    """The format of the file, one of those that :func:`read_references` takes, or '' for another one.
 
     `line` is the first line that is not blank; a format may also show in a later one.
     """
@@ -144,7 +142,8 @@ def read_references(path: FilePath, what: str, form: str) -> Iterator[tuple[int,
     """Line and document of every record in a format that :func:`detect` names."""
     reader = {
         "ris": tagged.read_ris, "nbib": tagged.read_nbib, "ciw": tagged.read_ciw, "refer": tagged.read_refer,
-        "cochrane": tagged.read_cochrane, "bibtex": bibtex.records, "endnote": endnote.records,
+        "refworks": tagged.read_refworks, "cochrane": tagged.read_cochrane, "bibtex": bibtex.records,
+        "endnote": endnote.records,
     }[form]  # fmt: skip
     return to_references(reader(path, what), form, path)
 
@@ -152,7 +151,7 @@ def read_references(path: FilePath, what: str, form: str) -> Iterator[tuple[int,
 def _understand(record: Mapping[str, Any], form: str) -> Mapping[str, object]:
     """The tags of :data:`collection.formats.columns.RECORD_TAGS` in a record as its source has it."""
     understand: dict[str, Callable[[Mapping[str, Any]], Mapping[str, object]]] = {
-        "ris": tagged.complete_ris, "refer": tagged.complete_refer,
+        "ris": tagged.complete_ris, "refer": tagged.complete_refer, "refworks": tagged.complete_refer,
         "bibtex": bibtex.decode_fields, "endnote": endnote.name_fields, "pubmed": endnote.name_fields, "csl": _from_csl,
     }  # fmt: skip
     return understand[form](record) if form in understand else record
@@ -425,6 +424,7 @@ def _reference(record: Mapping[str, object], form: str, left_out: _LeftOut) -> R
         "pages": _pages(values) or source_pages,
         "doi": "; ".join(dois),
         "pmid": pmid,
+        "registration": one_line(_first(values, "registration")),
         "keywords": _keywords(values),
         "language": name_languages(_all(values, "language")[:3] or [noted.get("Language", "")]),
         "url": url or (f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else ""),

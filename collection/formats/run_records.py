@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from collection.core.errors import FormatError
 from collection.core.phrases import count
 from collection.core.records import Run
-from collection.formats import fields, source
+from collection.formats import fields, objects, source
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import number_hint, parse_score
 
@@ -18,7 +19,7 @@ WANTED = "a run"
 
 ALIASES = {
     **fields.PAIR_ALIASES,
-    "score": ("score", "sim", "similarity", "_score"),
+    "score": objects.SCORES,
 }
 """Names of the columns of runs in files."""
 
@@ -34,8 +35,8 @@ TOP_GRADE = 20
 """Highest score that can be a grade."""
 
 _PEEK = 64 << 10
-_NESTED = re.compile(r'\{\s*("(?:[^"\\]|\\.)*"\s*:\s*[\[{]|$)')
-"""Begin of an object of rankings or columns; the first value of a record is none of these."""
+_NESTED = re.compile(r'\{\s*((?!"(?:query|topic)"\s*:\s*\{)"(?:[^"\\]|\\.)*"\s*:\s*[\[{]|$)')
+"""Begin of an object of rankings or columns; the first value of a record is none of these, but may be the topic."""
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".xlsx", ".run", ".txt")
 
 RunLines = Iterator[tuple[int | None, str, str, object, object]]
@@ -71,6 +72,7 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
             found_score = "none" if score is None else quote(str(score))
             raise FormatError(path, number, "a number as score", found_score, number_hint(str(score).strip()))
         if (query_id, doc_id) in seen:
+            _require_one_run(path, run_names)
             first = seen[query_id, doc_id]
             where = f" (first in line {first:,})" if first is not None else ""
             again = f"topic {quote(query_id)}, document {quote(doc_id)} again{where}"
@@ -82,16 +84,20 @@ def read(path: FilePath) -> tuple[Run, list[int] | None]:
         raise FormatError(path, None, WANTED, "no documents")
     if _names_qrels(_first_line(path)) and all(score.is_integer() and abs(score) <= TOP_GRADE for score in scores):
         raise FormatError(path, 1, WANTED, "the header of qrels above whole numbers", "pass it as qrels")
-    if len(run_names) > 1:
-        names = ", ".join(map(quote, list(run_names)[:3]))
-        raise FormatError(
-            path, None, "one run", f"{count(len(run_names), 'run')} ({names})", "write each to its own file"
-        )
+    _require_one_run(path, run_names)
     frame = pd.DataFrame(list(seen), columns=["query_id", "doc_id"], dtype="str").assign(score=scores)
     frame["query_id"] = frame["query_id"].astype("category")
     stated = [parse_score(str(rank)) for rank in ranks]
     whole = [int(rank) for rank in stated if rank is not None and rank.is_integer() and abs(rank) < 2**31]
     return Run(next(iter(run_names), stem(path)), frame), whole if len(whole) == len(ranks) else None
+
+
+def _require_one_run(path: FilePath, names: Collection[str]) -> None:
+    """Refuse a table of several runs, in which documents of a topic repeat."""
+    if len(names) > 1:
+        shown = ", ".join(map(quote, islice(names, 3)))
+        hint = "write each to its own file"
+        raise FormatError(path, None, "one run", f"several runs ({shown})", hint)
 
 
 def name(path: FilePath) -> str:
@@ -175,8 +181,10 @@ def _is_record(path: FilePath, line: str) -> bool:
     except ValueError:
         is_lines = source.suffix(path) in (".jsonl", ".ndjson") or len(line) > _PEEK // 8
         return is_lines and not _NESTED.match(line)
-    plain = {name for name, value in record.items() if not isinstance(value, dict | list)} if record else set()
-    return names_pair(plain)
+    row = next(objects.unnest(record), None) if record else {}
+    if row is None:  # a topic without documents
+        return True
+    return names_pair(name for name, value in row.items() if not isinstance(value, dict | list))
 
 
 def _load(path: FilePath, what: str) -> Any:
@@ -215,9 +223,10 @@ def read_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]])
         for number, record in enumerate(value, start=1):
             if not isinstance(record, dict):
                 raise FormatError(path, None, f"records with qid, docno and {last}", quote(str(record)))
-            own = delimited.rename(path, number, what, record, aliases, {})
-            topic, document = (fields.check_id(path, number, own[column]) for column in ("query_id", "doc_id"))
-            yield number, topic, document, own[last], own.get("rank")
+            for row in objects.unnest(record) if what == WANTED else (record,):
+                own = delimited.rename(path, number, what, row, aliases, {})
+                topic, document = (fields.check_id(path, number, own[column]) for column in ("query_id", "doc_id"))
+                yield number, topic, document, own[last], own.get("rank")
         return
     columns = {column: next((a for a in known if a in value), None) for column, known in aliases.items()}
     if None not in columns.values():  # pandas' to_json: column -> row -> value

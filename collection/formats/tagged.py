@@ -1,4 +1,4 @@
-"""Records of lines with tags: RIS, PubMed (nbib), Web of Science (ciw) and Refer (enw, EndNote's and Google Scholar's).
+"""Records of lines with tags: RIS, PubMed and ERIC (nbib), Web of Science (ciw), Refer (enw) and RefWorks.
 
 Databases write RIS in many ways: with search histories between the records (Ovid), numbers and providers before them
 (Cochrane), the type in the middle (Web of Science), tags of three letters, one blank before the hyphen, and with text
@@ -21,6 +21,17 @@ Values = dict[str, list[str]]
 
 NUMBER = re.compile(r"\s*(?:<?\d+[.>]?)?\s*")
 """A line between records that is blank or has their number only."""
+
+_REFWORKS_TYPES = (
+    "Abstract|Book|Conference|Dissertation|Generic|Journal|Magazine|Monograph|Newspaper|Patent|Report|Thesis|"
+    "Unpublished|Web Page"
+)
+BEGINS = {
+    "ris": re.compile(r"TY {1,2}-"), "nbib": re.compile(r"PMID *- *\d|OWN *- *ERIC"), "ciw": re.compile("PT [A-Z]$"),
+    "refer": re.compile("%0 "), "cochrane": re.compile(r"ID: C(?:N-|D)\d"),
+    "refworks": re.compile(f"RT (?:{_REFWORKS_TYPES})"),
+}  # fmt: skip
+"""Form -> a line with which one of its records begins."""
 
 _NBIB_FIELD = re.compile(r"([A-Z][A-Z0-9]{0,3}) *- ?(.*)")
 
@@ -60,6 +71,14 @@ _CIW = _Form(
 _REFER = _Form(
     "Refer", re.compile(r"(%[0-9A-Z@!#$&(^>+~<\[=|])(?: (.*)|\Z)"), "%0", "", ("%T",), "'%0' and a type",
     frozenset(("%K",)),
+)  # fmt: skip
+_REFWORKS_TAGS = """
+    RT SR ID A1 A2 A3 A4 A5 A6 T1 T2 T3 JF JO YR FD VO vo IS SP OP K1 AB NO PB PP ED SN AD AN LA CL SF OL OT DO DB DS CN
+    RD ST U1 U2 U3 U4 U5 U6 U7 U8 U9 U10 U11 U12 U13 U14 U15 UL LK WT WV WP AV ER
+"""
+_REFWORKS = _Form(  # only its own tags, since a line of an abstract may begin with two capitals
+    "RefWorks", re.compile(rf"({'|'.join(_REFWORKS_TAGS.split())})(?: (.*)|\Z)"),
+    "RT", "", ("T1",), "a record of RefWorks, which begins with 'RT '", frozenset(("K1",)),
 )  # fmt: skip
 _COCHRANE = _Form(
     "Cochrane", re.compile(r"([A-Z]{2,3}):(?: (.*)|\Z)"), "ID", "", ("TI",),
@@ -253,15 +272,21 @@ def read_cochrane(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
     return _read(path, what, _COCHRANE)
 
 
+def read_refworks(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
+    """Line and tags of every record of RefWorks' tagged format, which ProQuest and CNKI write, too."""
+    return _read(path, what, _REFWORKS)
+
+
 def read_refer(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
     """Line and tags of every record of Refer's format."""
     return _read(path, what, _REFER)
 
 
 def complete_refer(values: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The tags of a record of Refer's format with its PMID if it comes from PubMed."""
-    is_from_pubmed = is_pubmed(" ".join([*values.get("%W", []), *values.get("%~", [])]))
-    return {**values, "PMID": values.get("%M", [])} if is_from_pubmed else dict(values)
+    """The tags of a record of Refer or RefWorks with its PMID if it comes from PubMed."""
+    is_from_pubmed = is_pubmed(" ".join(text for tag in ("%W", "%~", "DB", "DS") for text in values.get(tag, [])))
+    number = values.get("%M") or values.get("AN", [])
+    return {**values, "PMID": number} if is_from_pubmed else dict(values)
 
 
 def is_pubmed(database: str) -> bool:
@@ -271,18 +296,21 @@ def is_pubmed(database: str) -> bool:
 
 
 def read_nbib(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
-    """Records of PubMed: lines ``TAG - value``, which blanks continue; each record begins with its PMID."""
+    """Records of PubMed and ERIC: lines ``TAG - value``, which blanks continue.
+
+    Each record begins with its PMID, or with ERIC as its owner.
+    """
     block = _Block()
     for number, text in fields.data_lines(path, what):
         line = text.removeprefix("\ufeff")
         field = _NBIB_FIELD.fullmatch(line)
         if line.startswith("      ") and block.last:
             block.go_on(path, line)
-        elif field is None or not (block.begin or field[1] == "PMID"):
+        elif field is None or not (block.begin or _begins_nbib(field)):
             wanted = "a field such as 'TI  - title'" if block.begin else "a PubMed record, which begins with 'PMID- '"
             raise FormatError(path, number, wanted, quote(line))
         else:
-            if field[1] == "PMID" and block.begin:
+            if _begins_nbib(field) and block.begin:
                 yield block.begin, _nbib_record(path, block.begin, block.texts())
                 block = _Block()
             block.add(path, number, field[1], field[2])
@@ -290,7 +318,11 @@ def read_nbib(path: FilePath, what: str) -> Iterator[tuple[int, Values]]:
         yield block.begin, _nbib_record(path, block.begin, block.texts())
 
 
+def _begins_nbib(field: re.Match[str]) -> bool:
+    return field[1] == "PMID" or (field[1] == "OWN" and field[2].strip() == "ERIC")
+
+
 def _nbib_record(path: FilePath, number: int, record: Values) -> Values:
-    if not record["PMID"][0].isdecimal():
+    if "PMID" in record and not record["PMID"][0].isdecimal():
         raise FormatError(path, number, "a PMID, which is a number", quote(record["PMID"][0]))
     return record

@@ -43,11 +43,13 @@ WITH_MEANING = frozenset((*ID, *TITLE, *DESCRIPTION, *NARRATIVE, *_INNER))
 """Names of fields that are read as something else than another field of the topic."""
 _ANSWERS = (
     "relevant", "rel_docs", "relevant_docs", "gold_ids", "gold_ids_long", "excluded_ids", "positive_passages",
-    "negative_passages", "documents", "snippets", "pids", "qrels", "provenance", "response_provenance",
+    "negative_passages", "documents", "snippets", "qrels", "provenance", "response_provenance",
     "passage_provenance", "citations", "passage_id", "canonical_result_id", "manual_canonical_result_id",
     "automatic_canonical_result_id",
 )  # fmt: skip
 """Fields that name documents to be judged, or their grades; annotators must not see them."""
+_ANSWER_IDS = re.compile(r"(?:.*_)?(?:pids|docids|docnos|doc_ids|ctxs)", re.I)
+"""Names of further such fields, such as LoTTE's ``answer_pids``."""
 
 
 @opens_once
@@ -287,7 +289,7 @@ class _OtherFields:
 
     def _others(self, record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
         for name, value in record.items():
-            if name.lower() not in _ANSWERS:
+            if name.lower() not in _ANSWERS and not _ANSWER_IDS.fullmatch(name):
                 yield name, value
             elif spell(value):
                 self._left_out[name] = None

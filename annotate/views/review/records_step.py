@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Upload = Callable[[str, str, str], "list[UploadedFile]"]
 
 FORMS = {
-    "ris": "RIS", "nbib": "PubMed (nbib)", "ciw": "Web of Science", "refer": "EndNote (refer)", "cochrane": "Cochrane",
+    "ris": "RIS", "nbib": "PubMed (nbib)", "ciw": "Web of Science", "refer": "EndNote (refer)", "refworks": "RefWorks",
+    "cochrane": "Cochrane",
     "bibtex": "BibTeX", "endnote": "EndNote XML", "pubmed": "PubMed XML", "csl": "CSL JSON", "table": "Table",
 }  # fmt: skip
 """Form of a source -> its name."""

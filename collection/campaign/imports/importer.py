@@ -229,15 +229,16 @@ class Importer:
         """
         review = self.settings.require_review()
         annotator = accounts.clean_name(annotator)
-        rows = []
+        rows, left_out = [], list[str]()
         for record in self.store.records.records():
             decisions = formats.find_decisions(record.fields)
             if not review.full_text:
                 last = {each.screener: each for each in decisions}
                 decisions = [each._replace(query_id=TITLE_ABSTRACT) for each in last.values()]
+            left_out += dict.fromkeys(reason for each in decisions for reason in each.further)
             rows += [
                 (record.source, name or annotator, query_id, record.doc_id, grade, reason)
-                for name, query_id, grade, reason in decisions
+                for name, query_id, grade, reason, _ in decisions
             ]
         if not rows:
             raise InputError("expected records with decisions of a screening tool, found none")
@@ -254,6 +255,9 @@ class Importer:
             )
             for source, labels in best.groupby("source", sort=False):
                 gradings.import_decisions(str(source), labels[[*LABELS.names, "answers"]].reset_index(drop=True))
+        if left_out:
+            further = f"left out {count(len(left_out), 'further reason')} for exclusion of records with several"
+            session.report.notices.append(f"{further}: {join_first(list(dict.fromkeys(left_out)))}")
         return session.report
 
     @contextmanager

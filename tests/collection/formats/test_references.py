@@ -437,6 +437,8 @@ DOIS = {
     SICI.replace("<", "&lt;").replace(">", "&gt;"): [SICI.lower()],
     '<a href="https://doi.org/10.5555/att.1">10.5555/att.1</a>': ["10.5555/att.1"],
     "(10.5555/att(1)2).": ["10.5555/att(1)2"],
+    "https://www.medrxiv.org/content/10.1101/2020.01.01.20001234v2.full.pdf": ["10.1101/2020.01.01.20001234"],
+    "10.1101/123456v1; 10.1101/gr.7v2": ["10.1101/123456", "10.1101/gr.7v2"],
     "n/a": [], "-": [], "10.5555/": [],
 }  # fmt: skip
 
@@ -722,6 +724,8 @@ def test_text_with_numbered_records_gets_a_hint_about_ovid(tmp_path: Path) -> No
         ("title = {Much} more, year = 2019", ("Much", 2019), "1 BibTeX entry has text after a value"),
         ("title = {One brace}}, year = 2019", ("One brace", None), "1 BibTeX entry has a closing brace too many"),
         ("title = {A~B \\~{n}}, year = c # {2019}", ("A B ñ", 2019), ""),
+        (r"title = {Proc.\ of \aa\ b\\c dis\-count}, year = 2019", ("Proc. of å b c discount", 2019), ""),
+        ("title = {Heat}, subtitle = {A {T}rial}, year = 2019", ("Heat: A Trial", 2019), ""),
         ("title = {A}, title = {B}, year = 2019", ("A", 2019), "left out 'title' of 1 record with another title"),
     ],
 )
@@ -927,6 +931,19 @@ SOURCES = {
         "nbib",
         {"PMID": ["5"], "TI": ["Heat"], "MH": ["*Heating"], "LA": ["eng"]},
     ),
+    "b.nbib": (
+        "OWN - ERIC\nTI  - Heat\nAU  - Berg, Tor\nOID - EJ5\n", "nbib",
+        {"OWN": ["ERIC"], "TI": ["Heat"], "AU": ["Berg, Tor"], "OID": ["EJ5"]},
+    ),
+    "a.txt": (
+        "RT Journal Article\nA1 Berg, Tor\nT1 Heat\nK1 roofs\nattics\n", "refworks",
+        {"RT": ["Journal Article"], "A1": ["Berg, Tor"], "T1": ["Heat"], "K1": ["roofs", "attics"]},
+    ),
+    "c.xml": (
+        "<Trials_downloaded_from_ICTRP>\n <Trial><TrialID>CTRI/5\n </TrialID><Public_title>Heat</Public_title>"
+        "<Phase>2</Phase></Trial>\n</Trials_downloaded_from_ICTRP>", "endnote",
+        {"trialid": ["CTRI/5"], "public_title": ["Heat"], "phase": ["2"]},
+    ),
     "a.enw": ("%0 Journal Article\n%T Heat\n%W PubMed\n%M 5\n", "refer",
               {"%0": ["Journal Article"], "%T": ["Heat"], "%W": ["PubMed"], "%M": ["5"]}),
 }  # fmt: skip
@@ -967,6 +984,104 @@ def test_identifiers_and_keywords_of_real_exports(
     form: str, fields: dict[str, list[str]], name: str, expected: object
 ) -> None:
     assert formats.to_reference({"TI": ["Heat"], **fields}, form).metadata.get(name) == expected
+
+
+REFWORKS = """
+RT Journal Article
+SR Electronic(1)
+A1 Berg, Tor
+A1 Lund, Karl;Ek, Per
+T1 Attic losses
+JF Energy
+YR 2019
+vo 12
+IS 2
+SP 121
+OP 9
+K1 attic;roof
+AB Attics lose
+heat. NB: cold.
+AN 31234567
+DB PubMed
+DO 10.5555/att.1
+LK https://cold.example/1
+
+RT Book
+T1 Cellars
+ER
+"""
+ERIC = """
+OWN - ERIC
+TI  - Attic Losses
+AU  - Berg, Tor
+OT  - Attics
+JT  - Journal of Heat
+DP  - Mar 2019
+PG  - 12-19
+LID - http://dx.doi.org/10.5555/att.1
+AB  - Attics lose heat.
+OID - EJ1234567
+
+OWN - ERIC
+TI  - Cellars
+OID - ED7
+"""
+TRIALS = (
+    "<?xml version='1.0' encoding='UTF-8' ?>\n<Trials_downloaded_from_ICTRP>\n  <Trial><TrialID>CTRI/2019/12/1\n    "
+    "</TrialID>\n<Public_title>Attic losses\n  </Public_title><Scientific_title>A phase 1 study</Scientific_title>"
+    "<Date_registration>03/02/2019</Date_registration><web_address>https://cold.example/1\n</web_address></Trial>"
+    "<Trial><TrialID>CTRI/2</TrialID><Public_title>Cellars</Public_title></Trial></Trials_downloaded_from_ICTRP>"
+)
+EXPORTS: dict[str, tuple[str, str, str, dict[str, object], str]] = {
+    "RefWorks": ("a.txt", REFWORKS, "Attics lose heat. NB: cold.", {
+        "authors": ["Berg, Tor", "Lund, Karl", "Ek, Per"], "year": 2019, "journal": "Energy", "pages": "121-129",
+        "doi": "10.5555/att.1", "pmid": "31234567", "keywords": ["attic", "roof"], "url": "https://cold.example/1",
+    }, ""),
+    "ERIC": ("a.nbib", ERIC, "Attics lose heat.", {
+        "authors": ["Berg, Tor"], "year": 2019, "journal": "Journal of Heat", "pages": "12-19", "doi": "10.5555/att.1",
+        "keywords": ["Attics"], "url": "https://doi.org/10.5555/att.1",
+    }, "ERIC"),
+    "ICTRP": ("a.xml", TRIALS, "", {
+        "year": 2019, "registration": "CTRI/2019/12/1", "url": "https://cold.example/1",
+    }, "ICTRP"),
+    "ClinicalTrials.gov": (
+        "a.csv", "NCT Number,Study Title,Study URL,Brief Summary,Phases,First Posted\n"
+        "NCT00000001,Attic losses,https://cold.example/1,Attics lose heat.,NA,2019-02-03\n"
+        "NCT00000002,Cellars,https://cold.example/2,,NA,2020-01-01\n",
+        "Attics lose heat.", {"year": 2019, "registration": "NCT00000001", "url": "https://cold.example/1"},
+        "ClinicalTrials.gov",
+    ),
+    "ClinicalTrials.gov, before 2023": (
+        "a.csv", "Rank,NCT Number,Title,Status,First Posted,URL\n"
+        '1,NCT00000001,Attic losses,Completed,"February 3, 2019",https://cold.example/1\n2,NCT00000002,Cellars,,,\n',
+        "", {"year": 2019, "registration": "NCT00000001", "url": "https://cold.example/1"}, "ClinicalTrials.gov",
+    ),
+    "Springer": (
+        "a.csv", "Item Title,Publication Title,Journal Volume,Item DOI,Publication Year,URL\n"
+        "Attic losses,Energy,12,10.5555/att.1,2019,https://cold.example/1\nCellars,Energy,13,10.5555/att.2,2019,\n",
+        "", {"year": 2019, "journal": "Energy", "doi": "10.5555/att.1", "url": "https://cold.example/1"}, "Springer",
+    ),
+    "Publish or Perish": (
+        "a.csv",
+        "Title,Authors,Year,StartPage,EndPage,GSRank\nAttic losses,T Berg,2019,0,0,1\nCellars,T Berg,2019,0,0,2\n",
+        "", {"authors": ["T Berg"], "year": 2019}, "Google Scholar",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", EXPORTS)
+def test_exports_of_further_databases_and_registers(tmp_path: Path, case: str) -> None:
+    name, text, abstract, metadata, database = EXPORTS[case]
+    path = written(tmp_path, name, text)
+    first, second = read(path)
+    assert (first.title.casefold(), first.text, first.metadata) == ("attic losses", abstract, metadata)
+    assert second.title == "Cellars"
+    assert isinstance(first, formats.Reference)
+    assert isinstance(second, formats.Reference)
+    found = formats.guess_database(first.form, [first.fields, second.fields], formats.database_lines(path))
+    assert found == database
+    with pytest.raises(FormatError, match="looks like documents|a header with an id"):
+        formats.read_topics(path)
 
 
 def test_abstracts_without_what_databases_append() -> None:

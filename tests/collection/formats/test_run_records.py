@@ -18,6 +18,12 @@ from tests.helpers import ok, run
 RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 2.5}, "q2": {"d": 1.0, "e": 0.5}}
 ROWS = [(q, d, s, n) for q, of in RUN.items() for n, (d, s) in enumerate(sorted(of.items(), key=lambda i: -i[1]))]
 FRAME = pd.DataFrame(ROWS, columns=["qid", "docno", "score", "rank"])
+RANKINGS: list[dict[str, object]] = [
+    {"query": {"text": "wing", "qid": q}, "candidates": [
+        {"docid": d, "score": s, "doc": {"contents": "lift"}} for d, s in of.items()
+    ]}
+    for q, of in {**RUN, "q3": {}}.items()
+]  # fmt: skip
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 d 0\nq2 0 e 1\n"
 
 Write = Callable[[Path], Any]
@@ -34,6 +40,8 @@ FORMS: dict[str, Write] = {
     "split.json": as_json({"test": RUN}),
     "records.json": lambda path: FRAME.to_json(path, orient="records"),
     "columns.json": FRAME.to_json,
+    "anserini.jsonl": lambda path: path.write_text("".join(f"{json.dumps(each)}\n" for each in RANKINGS)),
+    "rankllm.json": as_json(RANKINGS, indent=1),
     "lines.jsonl": lambda path: FRAME.to_json(path, orient="records", lines=True),
     "pyterrier.csv": lambda path: FRAME.assign(docid=range(len(FRAME)), query="wing, lift").to_csv(path),
     "plain.csv": lambda path: FRAME.rename(columns={"qid": "query_id", "docno": "doc_id"}).to_csv(path, index=False),
@@ -102,7 +110,8 @@ def test_a_column_names_the_run(folder: Path, column: str) -> None:
         ("r.csv", "qid,docno,score\nq1,a,\n", "line 2: expected a number as score, found ''"),
         ("r.csv", "qid,docno,score\nq1,a,1\nq1,a,2\n", "line 3: .* document 'a' again .first in line 2"),
         ("r.csv", "qid,docno,score\n", "only a header"),
-        ("r.csv", "qid,docno,score,run\nq1,a,1,x\nq1,b,1,y\n", "one run, found 2 runs .'x', 'y'."),
+        ("r.csv", "qid,docno,score,run\nq1,a,1,x\nq1,b,1,y\n", "one run, found several runs .'x', 'y'."),
+        ("r.csv", "qid,docno,score,run\nq1,a,1,x\nq1,a,1,y\n", "one run, found several runs .'x', 'y'."),
         ("r.csv", "q1,a,0.5\n", "CSV needs a header: qid,docno,score"),
         ("r.csv", "qid,docno,score\nq1,a b,0.5\n", "an id without blanks, found 'a b'"),
         ("r.json", "{}", "no documents"),
@@ -124,6 +133,16 @@ def test_what_a_refusal_says(folder: Path, name: str, text: str, said: str) -> N
         read_run(folder / name)
     with pytest.raises(FormatError, match=said):
         list(RunFiles([folder / name]).look_up(read_index(folder / "qrels")))
+
+
+def test_rankings_in_long_lines_and_topics_without_documents(folder: Path) -> None:
+    """Each document of a ranking may have its text."""
+    text = "a" * (1 << 17)
+    lines = [{"query": {"qid": "q1", "text": "wing"}, "candidates": [{"docid": "a", "score": 2, "doc": text}]},
+             {"query": {"qid": "q2", "text": "lift"}, "candidates": []}]  # fmt: skip
+    for ordered in (lines, lines[::-1]):
+        (folder / "r.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in ordered))
+        assert read_run(folder / "r.jsonl").frame[["query_id", "doc_id"]].values.tolist() == [["q1", "a"]]
 
 
 @pytest.mark.parametrize("name", ["r.jsonl", "r.run"])

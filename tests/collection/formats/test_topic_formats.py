@@ -337,6 +337,10 @@ def test_what_a_file_of_topics_has_besides_is_reported(tmp_path: Path) -> None:
         "1 other field is kept, and shown only on request: keywords",
         "left out 1 field that names documents or grades, which annotators must not see: rel_docs",
     ]
+    lotte = {"qid": 0, "query": "how fast is a tram", "answer_pids": [7]}
+    assert read(write(tmp_path / "d.jsonl", json.dumps(lotte)))[1] == [
+        "left out 1 field that names documents or grades, which annotators must not see: answer_pids"
+    ]
     assert read(write(tmp_path / "b.tsv", "1\ta\n2\t\n3\t \n"))[1] == [
         "2 topics have no title, description or narrative ('2' and '3')"
     ]

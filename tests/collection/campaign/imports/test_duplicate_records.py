@@ -143,6 +143,16 @@ ALIKE: dict[str, tuple[tuple[str, str, dict[str, object]], tuple[str, str, dict[
         ("Attic losses in cold regions", f"{LONG} NCT00000002", BERG),
         False,
     ),
+    "two registered trials with one title": (
+        ("Attic losses in cold regions", "", {"year": 2019, "registration": "CTRI/2019/12/1"}),
+        ("Attic losses in cold regions", "", {"year": 2019, "registration": "CTRI/2019/12/2"}),
+        False,
+    ),
+    "a registered trial in two registers": (
+        ("Attic losses in cold regions", "", {"year": 2019, "registration": "EUCTR2019-000123-12-DE"}),
+        ("Attic losses in cold regions", "", {"year": 2019, "url": "https://who.example/?id=EUCTR2019-000123-12"}),
+        True,
+    ),
     "a title and a year alone": (
         ("Attic losses in cold regions", "", BERG), ("Attic losses in cold regions", "", {"year": 2019}), False
     ),

@@ -151,6 +151,26 @@ def test_decisions_of_tools_are_reported_and_imported_when_asked_for(review: Cam
     assert again.done == ["a.ris: 5 decisions by 3 screeners (0 new, 5 unchanged)"]
 
 
+def test_reasons_of_rayyan_are_of_those_who_excluded_the_record(review: Campaign, tmp_path: Path) -> None:
+    """Of several reasons the first is imported, since a decision has one; the others are named."""
+    review.review.update(screeners=2)
+    both = '{"Ann"=>"Excluded", "Bob"=>"Excluded"} | RAYYAN-EXCLUSION-REASONS: wrong outcome,foreign language'
+    one = '{"Ann"=>"Included", "Bob"=>"Excluded"} | RAYYAN-EXCLUSION-REASONS: No trial | USER-NOTES: {"Bob"=>["x"]}'
+    review.imports.import_files(
+        documents=[write_ris(tmp_path / "a.ris", {1: f"RAYYAN-INCLUSION: {both}", 2: f"RAYYAN-INCLUSION: {one}"})]
+    )
+    report = review.imports.import_decisions("cat")
+    assert report.notices == [
+        "added 1 reason for exclusion to the review: No trial",
+        "left out 1 further reason for exclusion of records with several: foreign language",
+    ]
+    log = review.store.judgements.table(columns=["annotator", "doc_id", "relevance", "answers"]).to_numpy().tolist()
+    assert sorted(log, key=lambda row: row[:2]) == [
+        ["Ann", "10.5555/r.1", 0, {REASON: "Wrong outcome"}], ["Ann", "10.5555/r.2", 2, {}],
+        ["Bob", "10.5555/r.1", 0, {REASON: "Wrong outcome"}], ["Bob", "10.5555/r.2", 0, {REASON: "No trial"}],
+    ]  # fmt: skip
+
+
 def test_imported_decisions_change_no_other_ones(review: Campaign, tmp_path: Path) -> None:
     table = tmp_path / "asreview.csv"
     rows = "".join(f'"{TITLES[n]}","Berg, T.",{label}\n' for n, label in ((1, "1"), (2, "0"), (3, "")))
