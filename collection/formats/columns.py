@@ -57,7 +57,7 @@ REFERENCE_COLUMNS = {
         annee, año, año de publicación, ano, anno, jaar, år, rok, yıl, год, 年, 发表年份, 연도, publication
         date, date published, published, pubdate, publicationdate, publication date (online), date,
         issue date, cover date, online date,
-        copyright year, date of publication, date registration, first posted, datum, fecha, data
+        copyright year, date of publication, date registration, first posted, publish time, datum, fecha, data
     """,
     "journal": """
         journal, journal/book, journal / book, journal name, journal title, full journal, source

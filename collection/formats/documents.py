@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 
+from collection.core.characters import without_markup
 from collection.core.errors import FormatError, as_path
 from collection.core.records import Document
 from collection.formats import (
@@ -19,6 +20,7 @@ from collection.formats import (
     kinds,
     objects,
     references,
+    smart,
     source,
     trec_text,
     workbook,
@@ -26,11 +28,14 @@ from collection.formats import (
 from collection.formats.source import FilePath, opens_once
 
 WANTED = "documents"
-ID, TEXT = fields.DOC_ID, fields.TEXT
+ID = fields.DOC_ID
+TEXT = (*fields.TEXT, "segment", "passage")
+"""Names of the text; MS MARCO v2 has segments and passages."""
+_WHOLE = frozenset((*TEXT, *columns.REFERENCE_COLUMNS, "type"))
+"""Members by which an object without an id is one document, not an object of several."""
 LONGEST_NAME = 10_000
 """Bytes of the member ``pdf`` of an object in which the name of a PDF file is looked for."""
 _PDF_NAME = re.compile(rb'"pdf"\s*:\s*"(?![a-z]+:\\?/\\?/)(?:[^"\\]|\\.){0,5000}?\.pdf"', re.I)
-_TREC = re.compile(r"(?i)\s*<doc>")
 # MS MARCO's passages, the same with a title, MS MARCO's documents.
 _NUMBERED = re.compile(r"\s*<\d+>\s*")
 """The number of a record in text that Ovid and Embase export."""
@@ -50,9 +55,10 @@ def read_documents(
         file of these kinds except text, or a file with many documents:
         JSONL, Parquet, CSV or XLSX with a header, TSV with or without one (id, text; id, title, text; or id, url,
         title, text), TREC's markup (``<DOC> <DOCNO>``), or ``ir_datasets:ID``. The id is ``doc_id``, ``docno``,
-        ``_id``, ``id`` or ``docid``; the text ``text``, ``contents``, ``body`` or ``abstract``; then ``title``; every
-        other field goes to the metadata. In JSONL and Parquet ``images`` and ``image`` can name images, one or a list:
-        paths relative to the file, addresses (http, https), or objects ``{"src": either, "alt": description}``.
+        ``_id``, ``id`` or ``docid``; the text ``text``, ``contents``, ``body``, ``abstract``, ``segment`` or
+        ``passage``, also a list of paragraphs; then ``title``; every other field goes to the metadata. In JSONL and
+        Parquet ``images`` and ``image`` can name images, one or a list: paths relative to the file, addresses (http,
+        https), or objects ``{"src": either, "alt": description}``.
 
         Bibliographic records become documents of the type :class:`~collection.formats.references.Reference`: RIS,
         PubMed's and Web of Science's tagged formats, Refer, BibTeX, EndNote XML, and tables with titles and abstracts
@@ -83,7 +89,7 @@ def read_documents(
     kinds.refuse_other(path, WANTED)
     if not objects.is_binary(path) and endnote.is_endnote(path, in_one_line=True):  # perhaps longer than others' lines
         return references.read_references(path, WANTED, "endnote")
-    if (records := objects.records(path, WANTED)) is not None:
+    if (records := _members(path) or objects.records(path, WANTED)) is not None:
         documents = _from_objects(path, records)
         return _with_named_pdf_files(path, documents, copies) if with_pdf_files else documents
     return _from_text(path)
@@ -95,8 +101,10 @@ def _from_text(path: FilePath) -> Iterator[tuple[int, Document]]:
     number, line = fields.first_line(path, WANTED)
     if form := references.detect(path, line):
         return references.read_references(path, WANTED, form)
-    if _TREC.match(line):
+    if line.lstrip().startswith("<") and trec_text.is_trec(path, WANTED):
         return _documents(path, trec_text.parse(path, WANTED))
+    if smart.BEGIN.match(line):
+        return _documents(path, smart.records(path, WANTED, "doc_id", smart.DOCUMENT_NAMES))
     if line.lstrip().lower().startswith(("<!doctype html", "<html")):
         hint = "it may be a saved error page; export or download the file again"
         raise FormatError(path, number, WANTED, "an HTML page", hint)
@@ -126,6 +134,11 @@ def has_pdf_files(path: FilePath) -> bool:
     except (FormatError, *source.BROKEN):  # reading it again raises the error where the line is known
         pass
     return False
+
+
+def _members(path: FilePath) -> Iterator[tuple[int, dict[str, object]]] | None:
+    """The documents of a file that is one JSON object with several."""
+    return None if source.suffix(path) == ".jsonl" else objects.members(path, WANTED, ID, _WHOLE)
 
 
 def _from_objects(path: FilePath, records: Iterator[tuple[int, dict[str, object]]]) -> Iterator[tuple[int, Document]]:
@@ -170,12 +183,14 @@ def _documents(
 ) -> Iterator[tuple[int, Document]]:
     seen = fields.UniqueIds(path, "document")
     for number, record in records:
-        id_name, doc_id = fields.find_id(path, number, record, ID)
+        names = ("pid",) if "pid" in record and "passage" in record else ID  # the id of its document is another one
+        id_name, doc_id = fields.find_id(path, number, record, names)
         if not seen.add(doc_id, number, hash(repr(record))):
             continue
         text_name = fields.first_present(record, TEXT)
         title = fields.get_text(path, number, record, "title")
-        text = fields.get_text(path, number, record, text_name)
+        joined = _joined(record.get(text_name or ""))
+        text = fields.get_text(path, number, record, text_name) if joined is None else joined
         image_list, used = images.find_images(path, number, record) if with_images else (None, set())
         used |= {id_name, text_name or "title", "title"}
         metadata = {name: value for name, value in record.items() if name not in used}
@@ -183,3 +198,16 @@ def _documents(
             metadata["images"] = image_list
         yield number, Document(doc_id, title, text, metadata)
     seen.report()
+
+
+def _joined(value: object) -> str | None:
+    """The text of a list of paragraphs, each a text or an object with its ``content``; None for another value.
+
+    The Washington Post has such objects, also of images, and of dates as numbers.
+    """
+    if not isinstance(value, list):
+        return None
+    paragraphs = [each.get("content", "") if isinstance(each, dict) else each for each in value]
+    if not all(each is None or isinstance(each, str | int) for each in paragraphs):
+        return None
+    return "\n\n".join(without_markup(each) for each in paragraphs if isinstance(each, str) and each)

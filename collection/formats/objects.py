@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from collection.formats import datasets, fields, parquet, source, workbook
 from collection.formats.source import FilePath
@@ -38,6 +38,31 @@ def records(path: FilePath, what: str, *, with_nan: bool = False) -> Iterator[tu
     is_array = line.lstrip().startswith("[")
     found = fields.array_records(path, what) if is_array else fields.json_records(path, what, with_nan=with_nan)
     return ((number, row) for number, record in found for row in unnest(record)) if what == "a run" else found
+
+
+def members(
+    path: FilePath, what: str, ids: Sequence[str], texts: Collection[str], *, may_be_titled: bool = False
+) -> Iterator[tuple[int, dict[str, object]]] | None:
+    """The records of a file that is one JSON object: a list of records, or ids with texts or records; else None.
+
+    An object with one of the `ids` is itself a record. One with a name of `texts` is a record without an id, unless it
+    has a list of records and `may_be_titled`.
+    """
+    if is_binary(path) or not fields.first_line(path, what)[1].lstrip().startswith("{"):
+        return None
+    whole = fields.whole_object(path, what)
+    if whole is None:
+        return None
+    if fields.first_present(whole, ids):
+        return iter([(1, whole)])
+    lists = [value for value in whole.values() if isinstance(value, list)]
+    is_record = bool(whole.keys() & set(texts))
+    if len(lists) == 1 and all(isinstance(each, dict) for each in lists[0]) and (may_be_titled or not is_record):
+        return ((1, each) for each in lists[0])
+    if not is_record and all(isinstance(each, str | dict) for each in whole.values()):
+        named = ((name, each if isinstance(each, dict) else {"text": each}) for name, each in whole.items())
+        return ((1, {ids[0]: name, **each}) for name, each in named)
+    return None
 
 
 def unnest(record: Mapping[str, object]) -> Iterator[dict[str, object]]:

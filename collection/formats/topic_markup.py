@@ -43,6 +43,9 @@ _LEADING_WORDS = {
 INLINE = frozenset({"p", "br", "b", "i", "em", "strong", "u", "sub", "sup", "ul", "ol", "li", "a", "span"})
 """Tags within a text, which begin no section."""
 
+_BREAKS = frozenset({"p", "br", "ul", "ol", "li"})
+"""Those of them that part words."""
+
 _NEAR = 200
 """Characters between the begin of a line, or another tag, and a tag that may begin a section."""
 
@@ -175,6 +178,9 @@ def _sgml_record(path: FilePath, number: int, sections: Iterable[_Section]) -> d
             if key in parts:
                 record[key] = " ".join(parts.pop(key))
             _add(record, key, value)
+    if len(numbers := parts.get("num", [])) > 1:
+        found = f"several: {', '.join(map(quote, numbers[:3]))}"
+        raise FormatError(path, number, "one <num> in each <top>", found, "a line with </top> or <top> may be missing")
     record |= {key: " ".join(texts) for key, texts in parts.items()}
     if not any(record.get(name) for name in ID):
         present = ", ".join(f"<{name}>" for name in record) or "nothing"
@@ -200,7 +206,8 @@ def _xml(path: FilePath, text: str) -> list[tuple[int, dict[str, object]]]:
         except expat.ExpatError as error:
             if error.code != junk or content is not body or "<!DOCTYPE" in body:
                 problem = expat.ErrorString(error.code)
-                raise FormatError(path, skipped + error.lineno, "well-formed XML", problem) from None
+                hint = "write & as &amp; and < as &lt; in texts, and close each element"
+                raise FormatError(path, skipped + error.lineno, "well-formed XML", problem, hint) from None
     return [(line + skipped, record) for line, record in topics]
 
 
@@ -234,6 +241,8 @@ class _TopicElements:
             if len(self._open) > DEEPEST:
                 line = self._parser.CurrentLineNumber
                 raise FormatError(self.path, line, f"elements with a depth of at most {DEEPEST}", "more of them")
+            if name in _BREAKS:
+                self._open[-1].texts.append(" ")
             self._open.append(self._open[-1] if name in INLINE else _Element(name, pairs))
 
     def _text(self, text: str) -> None:
@@ -245,6 +254,7 @@ class _TopicElements:
             return
         element, text = self._open.pop(), ""
         if self._open and self._open[-1] is element:  # an inline element
+            element.texts.append(" " if name.lower() in _BREAKS else "")
             return
         text = _clean("".join(element.texts))
         if self._open:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from collection.core.frames import TOPICS
 from collection.core.phrases import count, join_first, plural
 from collection.core.records import Topic
 from collection.core.topic_fields import DEEPEST, is_too_deep, read_context, spell, spell_fields, to_frame
-from collection.formats import delimited, fields, kinds, objects, source, topic_markup, workbook
+from collection.formats import delimited, fields, kinds, objects, smart, source, topic_markup, workbook
 from collection.formats.source import FilePath, opens_once
 
 WANTED = "topics"
@@ -25,7 +25,6 @@ TITLE = (
 DESCRIPTION = ("description", "desc", "topic_description", "problem_statement", "question", "text")
 NARRATIVE = ("narrative", "narr", "topic_narrative", "background")
 _BARE = {width: TOPICS.names[:width] for width in (2, 3, 4)}
-_SMART = re.compile(r"\.I\s+(\S+)\s*$")
 _COLON = re.compile(r"([A-Za-z]{0,4}\d+):(?:(\d):)?(\S.*)")
 _NUMBERED = re.compile(r"\s*<(\d+)>()\s*([^<\s].*)")
 _TURNS = ("turn", "turns", "responses")
@@ -112,7 +111,9 @@ def read_topics(path: FilePath) -> pd.DataFrame:
 
 def _records(path: FilePath) -> Iterable[tuple[int, Mapping[str, object]]]:
     """The fields of each topic, read in the form of the first line that is not blank, else of the file's ending."""
-    if (records := _from_object(path) or objects.records(path, WANTED)) is not None:
+    texts = (*TITLE, *DESCRIPTION, *NARRATIVE)
+    whole = objects.members(path, WANTED, ID, texts, may_be_titled=True)
+    if (records := whole or objects.records(path, WANTED)) is not None:
         conversations, is_table = _Conversations(path), objects.is_binary(path)
         filled = ((at, {k: v for k, v in each.items() if v is not None} if is_table else each) for at, each in records)
         return ((at, each) for at, record in filled for each in conversations.split(at, record))
@@ -129,28 +130,10 @@ def _records(path: FilePath) -> Iterable[tuple[int, Mapping[str, object]]]:
         return ((at, {k: v for k, v in row.items() if v or k in (*TOPICS.names, *ID)}) for at, row in rows)
     if _COLON.fullmatch(line.strip()):
         return _by_line(path, _COLON, "ID:TEXT, as in the Million Query track")
-    if not _SMART.match(line):
+    if not smart.BEGIN.match(line):
         wanted = "topics as JSONL, TSV, CSV with a header, TREC SGML (<top>) or XML"
         raise FormatError(path, number, wanted, source.quote(line), "separate the id and the text with a tab")
-    return _smart(path)
-
-
-def _from_object(path: FilePath) -> Iterator[tuple[int, dict[str, object]]] | None:
-    """The topics of a file that is one JSON object: a list of topics, or ids with texts or topics; else None."""
-    if objects.is_binary(path) or not fields.first_line(path, WANTED)[1].lstrip().startswith("{"):
-        return None
-    whole = fields.whole_object(path, WANTED)
-    if whole is None:
-        return None
-    if fields.first_present(whole, ID):
-        return iter([(1, whole)])
-    lists = [value for value in whole.values() if isinstance(value, list)]
-    if len(lists) == 1 and all(isinstance(each, dict) for each in lists[0]):
-        return ((1, each) for each in lists[0])
-    if all(isinstance(each, str | dict) for each in whole.values()):
-        members = ((name, each if isinstance(each, dict) else {"text": each}) for name, each in whole.items())
-        return ((1, {"query_id": name, **each}) for name, each in members)
-    return None
+    return smart.records(path, WANTED, "query_id")
 
 
 def _with_texts(record: Mapping[str, object]) -> dict[str, object]:
@@ -167,25 +150,6 @@ def _by_line(path: FilePath, form: re.Pattern[str], name: str) -> Iterator[tuple
             hint = "write each topic in one line"
             raise FormatError(path, number, f"a topic as {name}, as in the first line", source.quote(line), hint)
         yield number, {"query_id": match[1], **({"priority": match[2]} if match[2] else {}), "text": match[3]}
-
-
-def _smart(path: FilePath) -> Iterator[tuple[int, dict[str, object]]]:
-    """Topics of SMART's collections (Cranfield, CACM, Medline): ``.I ID``, ``.W`` and the text, other sections."""
-    begin, sections, name = 0, dict[str, list[str]](), ""
-    for number, line in fields.data_lines(path, WANTED):
-        if match := _SMART.match(line):
-            if begin:
-                yield begin, _smart_record(sections)
-            begin, sections, name = number, {"query_id": [match[1]]}, ""
-        elif re.fullmatch(r"\.[A-Z]\s*", line):
-            name = {"W": "text", "T": "title"}.get(line[1], line[1])
-        elif name:
-            sections.setdefault(name, []).append(line.strip())
-    yield begin, _smart_record(sections)
-
-
-def _smart_record(sections: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    return {name: " ".join(lines) for name, lines in sections.items()}
 
 
 class _Conversations:

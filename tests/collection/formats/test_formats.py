@@ -710,6 +710,33 @@ DOCUMENTS = {
         'doc_id,title,text\n1,"a, b","x\n\ny"\n\n2,c,z\n',
         [(2, Document("1", "a, b", "x\n\ny")), (6, Document("2", "c", "z"))],
     ),
+    "passages of MS MARCO v2": (
+        '{"pid": "p_0", "passage": "x", "spans": "(0,5)", "docid": "d_0"}\n{"docid": "d_1#0", "segment": "y"}\n',
+        [(1, Document("p_0", "", "x", {"spans": "(0,5)", "docid": "d_0"})), (2, Document("d_1#0", "", "y"))],
+    ),
+    "paragraphs": (
+        '{"id": 1, "abstract": ["One.", "Two."]}\n{"id": 2, "text": []}\n'
+        '{"id": 3, "contents": [{"type": "kicker", "content": "x"}, {"type": "date", "content": 7}, null, '
+        '{"content": "<p>a <b>b</b></p>"}, {"type": "image"}]}\n',
+        [
+            (1, Document("1", "", "One.\n\nTwo.")),
+            (2, Document("2", "", "")),
+            (3, Document("3", "", "x\n\na b")),
+        ],
+    ),
+    "an object of documents": (
+        '{"a": {"title": "t", "text": "x"},\n "b": {"text": "y"}}\n',
+        [(1, Document("a", "t", "x")), (1, Document("b", "", "y"))],
+    ),
+    "an object of texts": ('{"a": "x", "b": "y"}\n', [(1, Document("a", "", "x")), (1, Document("b", "", "y"))]),
+    "an object with a list": (
+        '{"total": 2, "data": [{"id": 1, "text": "x"},\n {"id": 2}]}\n',
+        [(1, Document("1", "", "x")), (1, Document("2", "", ""))],
+    ),
+    "SMART": (
+        ".I 001\n.T\nwings\nover water\n.A\nberg\n.W\nlift .\n\n.I 2\n.W\nx\n",
+        [(1, Document("001", "wings over water", "lift .", {"author": "berg"})), (10, Document("2", "", "x"))],
+    ),
     "csv in CRLF": (
         'id,text\r\n1,"x\r\ny"\r\n2,z\r\n',
         [(2, Document("1", "", "x\ny")), (4, Document("2", "", "z"))],
@@ -732,7 +759,7 @@ BAD_DOCUMENTS = {
     "JSON without end": ('{"id": ' + "[" * 100_000, 1, "one JSON object"),
     "no id": ('{"id": 1}\n{"key": 1, "text": "x"}\n', 2, "found the fields key, text"),
     "true as id": ('{"id": true}\n', 1, "whole number"),
-    "a list as text": ('{"id": 1, "text": ["x"]}\n', 1, "'text'"),
+    "an object as text": ('{"id": 1, "text": {"a": "x"}}\n', 1, "'text'"),
     "half a surrogate pair": ('{"id": 1, "text": "\\ud800"}\n', 1, "surrogate"),
     "a NUL in JSON": ('{"id": 1, "text": "\\u0000"}\n', 1, "NUL"),
     "a NUL byte": ('{"id": 1}\n{"id": "\0"}\n', 2, "NUL byte"),

@@ -331,6 +331,25 @@ def test_the_history_of_a_conversation(tmp_path: Path) -> None:
     assert said == ["2 other fields are kept, and shown only on request: stance and persona"]
 
 
+def test_paragraphs_in_xml_part_words(tmp_path: Path) -> None:
+    topic = "<topic number='1'><title>R&amp;D</title><desc>a<br/>b <i>c</i>d<p>e</p><p>f</p></desc></topic>"
+    text = f"<topics>{topic}</topics>"
+    assert read(write(tmp_path / "a.xml", text))[0].values.tolist() == [["1", "R&D", "a b cd e f", ""]]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<top>\n<num> Number: 401\n<title> a\n<num> Number: 402\n<title> b\n</top>\n",
+         "line 1: expected one <num> in each <top>, found several: '401', '402'; a line with </top> or <top> may be"),
+        ("<topics>\n<topic><number>1</number><title>cat & dog</title></topic></topics>", "line 2.*write & as &amp;"),
+    ],
+)  # fmt: skip
+def test_refusals_of_markup_say_what_to_do(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(FormatError, match=said):
+        read(write(tmp_path / "a.xml", text))
+
+
 def test_what_a_file_of_topics_has_besides_is_reported(tmp_path: Path) -> None:
     _, said = read(write(tmp_path / "a.jsonl", FORMS["FairTREC"][0]))
     assert said == [

@@ -51,6 +51,31 @@ def test_documents_of_several_newspapers(tmp_path: Path, name: str) -> None:
     ]  # fmt: skip
 
 
+GIGAWORD = """<?xml version="1.0"?>
+<DOCSTREAM>
+<DOC id="AFP_ENG_20050101.0001" type="story" >
+<HEADLINE>Asia</HEADLINE>
+<TEXT>
+<P>One.</P>
+</TEXT>
+</DOC>
+</DOCSTREAM>
+"""
+GOV = (
+    "<DOC>\n<DOCNO>GX1</DOCNO>\n<DOCOLDNO>IA001</DOCOLDNO>\n<DOCHDR>\nhttp://x\n</DOCHDR>\n<HTML><BODY><TR><TD>ten"
+    "</TD><TD>houses</TD></TR></BODY></HTML>\n</DOC>\n<DOC>\n<DOCID>2</DOCID>\n<TEXT>Heat.</TEXT></DOC>\n"
+)
+
+
+def test_ids_in_attributes_and_text_of_pages(tmp_path: Path) -> None:
+    """Gigaword has the id in an attribute, and an element around all documents."""
+    (tmp_path / "a.sgml").write_text(GIGAWORD)
+    assert read(tmp_path / "a.sgml") == [(3, Document("AFP_ENG_20050101.0001", "Asia", "One.", {"type": "story"}))]
+    (tmp_path / "b.trec").write_text(GOV)
+    (_, page), (_, other) = read(tmp_path / "b.trec")
+    assert (page.doc_id, page.text and page.text.split(), other.doc_id) == ("GX1", ["ten", "houses"], "2")
+
+
 BAD = {
     "no id": ("<DOC>\n<TEXT>a</TEXT>\n</DOC>", 1, "a document with its id (<DOCNO>)"),
     "no end": ("<DOC>\n<DOCNO>1</DOCNO>\n", 1, "</DOC> at the end of the document"),
