@@ -105,15 +105,20 @@ def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[st
 
 
 def aliased_records(
-    path: FilePath, what: str, aliases: Mapping[str, Sequence[str]], defaults: Mapping[str, str] = MappingProxyType({})
+    path: FilePath,
+    what: str,
+    aliases: Mapping[str, Sequence[str]],
+    defaults: Mapping[str, str] = MappingProxyType({}),
+    *,
+    with_nan: bool = False,
 ) -> Iterator[tuple[int, dict[str, object]]]:
     """Line number and fields of every record of JSONL or Parquet, or of CSV, TSV or XLSX with a header, by our names.
 
     `aliases` are the names of each required column in files, usual names first; other columns keep their names. A
-    column of `defaults` may be missing. Removes the apostrophe by which :mod:`collection.formats.spreadsheet` marks
-    text.
+    column of `defaults` may be missing. `with_nan` accepts NaN in JSONL, as null. Removes the apostrophe by which
+    :mod:`collection.formats.spreadsheet` marks text.
     """
-    typed = objects.records(path, what)
+    typed = objects.records(path, what, with_nan=with_nan)
     if typed is not None:
         for at, record in typed:
             yield at, rename(path, at, what, record, aliases, defaults)

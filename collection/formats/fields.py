@@ -147,6 +147,8 @@ def json_object(path: FilePath, number: int, line: str, *, with_nan: bool = Fals
         value = (_NAN_DECODER if with_nan else _DECODER).decode(line)
         written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
     except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and line[error.pos :].strip() == ",":  # lines cut from an array
+            return json_object(path, number, line[: error.pos], with_nan=with_nan)
         found = f"{quote(line)}; {error.msg.removesuffix(' at')} at column {error.colno}"
         raise FormatError(path, number, "one JSON object per line", found) from None
     except (ValueError, RecursionError) as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -24,8 +26,12 @@ JUDGE_NAMES = (*fields.PERSON_NAMES, "label_set", "llm", "model", "model_name")
 _GRADES = (
     *fields.LABEL_ALIASES["relevance"], "relevance_score", "judgment_score", "judgement_score", "prediction",
     "predicted", "pred", "predicted_relevance", "predicted_label", "predicted_grade", "llm_label", "llm_score",
-    "llm_relevance",
+    "llm_relevance", "llm_judgment", "llm_judgement", "llm_grade", "llm_rating",
 )  # fmt: skip
+_SAMPLES = ("labels", "grades", "scores", "ratings", "judgments", "judgements")
+"""Names of the column of the grades of several samples of a judge."""
+_PARSED = "result_status"
+"""Column by which UMBRELA says whether it found a grade in the reply: if it is 0, the grade is only a default."""
 _DECIMAL_COMMA = re.compile(r"(-?\d+),0+")
 """A whole grade as spreadsheets write it in many countries."""
 _MODEL = re.compile("gpt|llama|claude|gemini|gemma|mistral|mixtral|qwen|deepseek|llm|umbrela", re.IGNORECASE)
@@ -47,16 +53,25 @@ class _Label(NamedTuple):
 
 
 @opens_once
-def read_judge_labels(path: FilePath, *, names: Mapping[str, int] = MappingProxyType({})) -> pd.DataFrame:
+def read_judge_labels(
+    path: FilePath,
+    *,
+    names: Mapping[str, int] = MappingProxyType({}),
+    read_reply: Callable[[str], int | None] = lambda _: None,
+) -> pd.DataFrame:
     r"""Read labels of one judge or of several; a pair may be repeated, as for several samples of a model.
 
     Parameters
     ----------
     path
         Qrels (TREC, BEIR, CSV, TSV, XLSX, JSON, JSONL, Parquet); with a column ``annotator``, ``judge``, ``model`` or
-        ``label_set`` of several judges. A table without a column of grades has a column for each judge.
+        ``label_set`` of several judges. A grade may be a list, one for each sample. A table without a column of grades
+        has a column for each judge.
     names
         Names of grades in lower case -> grades, for files that have names.
+    read_reply
+        Reads the grade of a text that is neither a number nor a name, such as the reply of a model, or JSON; None for
+        no certain grade.
 
     Returns
     -------
@@ -67,12 +82,13 @@ def read_judge_labels(path: FilePath, *, names: Mapping[str, int] = MappingProxy
     Raises
     ------
     FormatError
-        With path and line: a column is missing, or a grade is not a number.
+        With path and line: a column is missing, a grade is not a number, or columns of judges have probabilities.
 
     Warns
     -----
     FormatWarning
-        Columns of a table of several judges that are left out since they have no grades.
+        Columns of a table of several judges that are left out since they have no grades, other columns that may have
+        grades, and the number of labels for which UMBRELA found no grade.
 
     Examples
     --------
@@ -86,7 +102,7 @@ def read_judge_labels(path: FilePath, *, names: Mapping[str, int] = MappingProxy
     3  llama        1     d2        NaN
     """
     columns: list[list[object]] = [[], [], [], []]
-    for row in _rows(path, names):
+    for row in _rows(path, _Grades(path, names, read_reply)):
         for column, value in zip(columns, row, strict=True):
             column.append(value)
     if not columns[0]:
@@ -101,44 +117,73 @@ def expected_kind(path: FilePath) -> str:
 
 
 def _is_one_value(path: FilePath) -> bool:
-    return not objects.is_binary(path) and run_records.is_one_value(path)
+    """Tell whether a file is one object of JSON; an array has records, which may name judges."""
+    if objects.is_binary(path) or not run_records.is_one_value(path):
+        return False
+    return not fields.first_line(path, WANTED)[1].lstrip().startswith("[")
 
 
-def _rows(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
+@dataclass(frozen=True)
+class _Grades:
+    """Reader of the grades of a file."""
+
+    path: FilePath
+    names: Mapping[str, int]
+    read_reply: Callable[[str], int | None]
+
+    def read(self, number: int | None, value: object) -> float:
+        """The grade; nan for none."""
+        if labels.is_no_grade(value, self.names):
+            return float("nan")
+        if isinstance(value, str) and (whole := _DECIMAL_COMMA.fullmatch(value.strip())):
+            value = whole[1]
+        text = json.dumps(value) if isinstance(value, Mapping) else value if isinstance(value, str) else ""
+        if text and not self.is_plain(value) and (replied := self.read_reply(text)) is not None:
+            value = replied
+        grade = float(labels.read_grade(self.path, number, value, self.names))
+        return grade if grade >= 0 else float("nan")
+
+    def is_plain(self, value: object) -> bool:
+        """Tell whether a value is a number or the name of a grade."""
+        return fields.as_grade(value) is not None or labels.find_named(str(value), self.names) is not None
+
+
+def _rows(path: FilePath, grades: _Grades) -> Iterator[_Label]:
     if not qrels.is_typed(path):
-        yield from _lines(path, names)
+        yield from _lines(path, grades)
         return
     kinds.refuse_other(path, expected_kind(path))
     if _is_one_value(path):
         pair_grades = run_records.read_object(path, WANTED, {**fields.PAIR_ALIASES, "relevance": _GRADES})
         for number, query_id, doc_id, value, *_ in pair_grades:
-            yield _Label("", query_id, doc_id, _grade(path, number or 0, value, names))
+            yield _Label("", query_id, doc_id, grades.read(number, value))
         return
-    first = next(delimited.aliased_records(path, WANTED, fields.PAIR_ALIASES), None)
+    first = next(delimited.aliased_records(path, WANTED, fields.PAIR_ALIASES, with_nan=True), None)
     keys = {fields.column_key(name): name for name in first[1]} if first else {}
-    if grades := [keys[key] for name in _GRADES if (key := fields.column_key(name)) in keys]:
-        _warn_of_models(path, grades[0], first[1] if first else {})
-        yield from _records(path, names)
+    if found := [keys[key] for name in (*_GRADES, *_SAMPLES) if (key := fields.column_key(name)) in keys]:
+        _warn_of_others(path, found[0], first[1] if first else {})
+        yield from _records(path, grades)
     else:
-        yield from _tables(path, names)
+        yield from _tables(path, grades)
 
 
-def _warn_of_models(path: FilePath, grades: str, record: Mapping[str, object]) -> None:
+def _warn_of_others(path: FilePath, grades: str, record: Mapping[str, object]) -> None:
     """Warn of columns that seem to have the grades of further judges."""
+    judges, known = (set(map(fields.column_key, names)) for names in (JUDGE_NAMES, _GRADES))
     others = [
         name for name in record
-        if name != grades and fields.column_key(name) not in map(fields.column_key, JUDGE_NAMES) and _MODEL.search(name)
+        if name != grades and (key := fields.column_key(name)) not in judges and (key in known or _MODEL.search(name))
         and (grade := fields.as_grade(record[name])) is not None and grade in range(HIGHEST_GRADE + 1)
     ]  # fmt: skip
     if others:
         source.warn(
             path,
             f"the grades are those of the column {grades}; {join_first(others)} may have those of other judges: to "
-            f"import them as well, rename {grades} to the name of its judge",
+            "import them as well, rename each of these columns to the name of its judge",
         )
 
 
-def _lines(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
+def _lines(path: FilePath, grades: _Grades) -> Iterator[_Label]:
     """The lines of qrels in the TREC form, or with BEIR's header."""
     layout = qrels.find_layout(path)
     for number, line, cells in data_lines(path, WANTED):
@@ -147,34 +192,49 @@ def _lines(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
         if len(cells) < layout.columns:
             found = f"{count(len(cells), 'column')}: {source.quote(line.strip())}"
             raise FormatError(path, number, f"{layout.columns} columns ({layout.names})", found)
-        yield _Label("", cells[0], cells[layout.doc], _grade(path, number, cells[layout.value], names))
+        yield _Label("", cells[0], cells[layout.doc], grades.read(number, cells[layout.value]))
 
 
-def _records(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
-    """Records with a grade, and perhaps a judge."""
-    aliases = {"judge": JUDGE_NAMES, **fields.PAIR_ALIASES, "relevance": _GRADES}
-    for number, record in delimited.aliased_records(path, WANTED, aliases, {"judge": ""}):
+def _records(path: FilePath, grades: _Grades) -> Iterator[_Label]:
+    """Records with a grade, or several, and perhaps a judge."""
+    aliases = {"judge": JUDGE_NAMES, **fields.PAIR_ALIASES, "relevance": (*_GRADES, *_SAMPLES)}
+    unread = 0
+    for number, record in delimited.aliased_records(path, WANTED, aliases, {"judge": ""}, with_nan=True):
         judge = "" if record["judge"] is None else str(record["judge"]).strip()
-        yield _Label(judge, *_pair(path, number, record), _grade(path, number, record["relevance"], names))
+        pair, given = _pair(path, number, record), record["relevance"]
+        is_default = fields.as_grade(record.get(_PARSED)) == 0
+        unread += is_default
+        for value in given if isinstance(given, list) and given else [given]:
+            yield _Label(judge, *pair, float("nan") if is_default else grades.read(number, value))
+    if unread:
+        source.warn(path, f"{count(unread, 'label')} with {_PARSED} 0: no grade, since UMBRELA found none in the reply")
 
 
-def _tables(path: FilePath, names: Mapping[str, int]) -> Iterator[_Label]:
+def _tables(path: FilePath, grades: _Grades) -> Iterator[_Label]:
     """Records with a grade of each judge in a column of its own."""
-    rows = list(delimited.aliased_records(path, WANTED, fields.PAIR_ALIASES))
+    rows = list(delimited.aliased_records(path, WANTED, fields.PAIR_ALIASES, with_nan=True))
     others = [name for name in rows[0][1] if name not in fields.PAIR_ALIASES] if rows else []
     judges = [
         name for name in others
-        if fields.column_key(name) not in _NO_JUDGES and _has_grades([record.get(name) for _, record in rows], names)
+        if fields.column_key(name) not in _NO_JUDGES and _has_grades([record.get(name) for _, record in rows], grades)
     ]  # fmt: skip
     if not judges:
         wanted = "a column of grades (relevance, grade, label, score), or a column of grades for each judge"
-        raise FormatError(path, rows[0][0] if rows else None, wanted, ", ".join(others) or "none")
+        hint = "rename the column that has the grades to relevance"
+        raise FormatError(path, rows[0][0] if rows else None, wanted, ", ".join(others) or "none", hint)
+    given = {grade for _, record in rows for name in judges if (grade := fields.as_grade(record.get(name))) is not None}
+    if any(grade % 1 for grade in given) and max(given) <= 1:
+        found = f"fractions up to 1 in {join_first(judges)}, like probabilities"
+        hint = (
+            "write the most probable grade in a column relevance, or name the column of a judge's fractions relevance"
+        )
+        raise FormatError(path, rows[0][0], "a column of grades for each judge", found, hint)
     if left_out := [name for name in others if name not in judges]:
         source.warn(path, f"left out {count(len(left_out), 'column')} without grades ({join_first(left_out)})")
     for number, record in rows:
         query_id, doc_id = _pair(path, number, record)
         for judge in judges:
-            yield _Label(judge.strip(), query_id, doc_id, _grade(path, number, record.get(judge), names))
+            yield _Label(judge.strip(), query_id, doc_id, grades.read(number, record.get(judge)))
 
 
 def _pair(path: FilePath, number: int, record: Mapping[str, object]) -> tuple[str, str]:
@@ -182,22 +242,10 @@ def _pair(path: FilePath, number: int, record: Mapping[str, object]) -> tuple[st
     return query_id, doc_id
 
 
-def _has_grades(cells: list[object], names: Mapping[str, int]) -> bool:
+def _has_grades(cells: list[object], grades: _Grades) -> bool:
     """Tell whether the cells are grades or missing ones, and not all missing."""
-    given = [cell for cell in cells if not labels.is_no_grade(cell, names)]
-    return bool(given) and all(
-        fields.as_grade(cell) is not None or str(cell).strip().casefold() in names for cell in given
-    )
-
-
-def _grade(path: FilePath, number: int, value: object, names: Mapping[str, int]) -> float:
-    """The grade; nan for none."""
-    if labels.is_no_grade(value, names):
-        return float("nan")
-    if isinstance(value, str) and (whole := _DECIMAL_COMMA.fullmatch(value.strip())):
-        value = whole[1]
-    grade = float(labels.read_grade(path, number, value, names))
-    return grade if grade >= 0 else float("nan")
+    given = [cell for cell in cells if not labels.is_no_grade(cell, grades.names)]
+    return bool(given) and all(map(grades.is_plain, given))
 
 
 def parse_grades(text: str) -> dict[float, float]:

@@ -226,7 +226,7 @@ def _read(path: FilePath, given: _Defaults, names: Mapping[str, int], *, details
 
 def is_no_grade(value: object, names: Mapping[str, int]) -> bool:
     """Tell whether an entry says that there is no grade: nothing, or a word for it."""
-    text = " ".join(str("" if value is None or value == [] else value).split()).casefold()
+    text = " ".join(str("" if value is None or value == [] else value).replace("_", " ").split()).casefold()
     return text not in names and text in _NO_GRADE
 
 
@@ -408,10 +408,17 @@ def _is_name(name: str) -> bool:
     return bool(name) and name == name.strip() and not any(c in name for c in "\t\r\n\0")
 
 
-def read_grade(path: FilePath, number: int, value: object, names: Mapping[str, int]) -> int | float:
+def find_named(text: str, names: Mapping[str, int]) -> int | None:
+    """The grade with this name, in which underscores may stand for blanks; None if there is none."""
+    name = text.strip().casefold()
+    return names.get(name, names.get(" ".join(name.replace("_", " ").split())))
+
+
+def read_grade(path: FilePath, number: int | None, value: object, names: Mapping[str, int]) -> int | float:
     """A grade, a number or one of the `names`."""
     text = "" if value is None else str(value).strip()
-    grade = names.get(text.casefold(), fields.as_grade(value))
+    grade = find_named(text, names)
+    grade = fields.as_grade(value) if grade is None else grade
     if grade is None:
         shortest: dict[int, str] = {}
         for name in sorted(names, key=len, reverse=True):

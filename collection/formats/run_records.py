@@ -236,20 +236,27 @@ def read_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]])
             topic, document = (fields.check_id(path, None, each) for each in (query_id, doc_id))
             yield None, topic, document, score, rank[0] if rank else None
         return
-    for query_id, documents in _rankings(path, value, what).items():
+    for query_id, documents in _rankings(path, value, what, aliases[last]).items():
         for doc_id, score in documents.items():
             yield None, fields.check_id(path, None, query_id), fields.check_id(path, None, doc_id), score, None
 
 
-def _rankings(path: FilePath, value: Any, what: str) -> Mapping[str, Mapping[str, object]]:
-    """``{query_id: {doc_id: score}}``, also below MTEB's subset and split."""
+def _rankings(path: FilePath, value: Any, what: str, numbers: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
+    """``{query_id: {doc_id: score}}``, also below MTEB's subset and split, and with objects that hold the score."""
     shape = f"{{query_id: {{doc_id: {'score' if what == WANTED else 'relevance'}}}}}"
     if not isinstance(value, dict):
         raise FormatError(path, None, shape, quote(str(value)))
     parts = {name: each for name, each in value.items() if name != "mteb_model_meta"}
     if not all(isinstance(each, dict) for each in parts.values()):
         name, each = next((name, each) for name, each in parts.items() if not isinstance(each, dict))
-        raise FormatError(path, None, shape, f"{quote(name)}: {quote(str(each))}")
+        hint = "write an array of records, or one record per line (JSONL)"
+        raise FormatError(path, None, shape, f"{quote(name)}: {quote(str(each))}", hint)
+    inner = [each for documents in parts.values() for each in documents.values()]
+    if inner and all(isinstance(each, dict) and _number_in(each, numbers) is not None for each in inner):
+        return {
+            query_id: {doc_id: _number_in(each, numbers) for doc_id, each in documents.items()}
+            for query_id, documents in parts.items()
+        }
     if not any(isinstance(inner, dict) for each in parts.values() for inner in each.values()):
         return parts
     if len(parts) > 1:
@@ -257,4 +264,11 @@ def _rankings(path: FilePath, value: Any, what: str) -> Mapping[str, Mapping[str
         raise FormatError(
             path, None, what.replace("a ", "one ", 1), found, "write each subset or split to its own file"
         )
-    return _rankings(path, next(iter(parts.values())), what)
+    return _rankings(path, next(iter(parts.values())), what, numbers)
+
+
+def _number_in(record: Mapping[str, object], names: Sequence[str]) -> object:
+    """The number of a record that says more, such as why; None without one."""
+    name = next((each for each in names if each in record), None)
+    value = record[name] if name is not None and any(isinstance(each, str) for each in record.values()) else None
+    return None if isinstance(value, dict) else value

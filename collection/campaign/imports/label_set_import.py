@@ -20,6 +20,7 @@ from collection.formats.judge_labels import expected_kind
 from collection.formats.source import FilePath
 from collection.machine_labels.judgements import PEOPLE
 from collection.machine_labels.model_families import find_model
+from collection.machine_labels.replies import read_grade
 from collection.machine_labels.samples import measure_spread
 from collection.store import Added, LabelSet
 from collection.store.machine_labels import LabelKind
@@ -68,7 +69,10 @@ class LabelSetImport:
         """Import labels of one judge or of several; `said` is what tells that a language model gave them."""
         self.session.refuse_other(path, expected_kind(path))
         report = read_report(path)
-        labels = formats.read_judge_labels(path, names=self.settings.grades.names)
+        scale = self.settings.grades
+        labels = formats.read_judge_labels(
+            path, names=scale.names, read_reply=lambda text: read_grade(text, scale).grade
+        )
         if said and labels["judge"].replace("", None).nunique() <= 1:  # qrels, whose name or tag says so
             labels = labels.assign(judge="")
         labels = self._select(path, labels, report)

@@ -1,6 +1,7 @@
 """Labels of judges in files: forms, several judges, repeated pairs, and missing labels."""
 
 import gzip
+import json
 import math
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pandas as pd
 import pytest
 
 from collection.core.errors import FormatError, FormatWarning
+from collection.core.records import GRADE_SCALES
 from collection.formats import read_judge_labels
+from collection.machine_labels import replies
 
 ROWS = [("", "1", "d1", 2.0), ("", "1", "d2", math.nan), ("", "2", "d1", 0.0)]
 
@@ -65,8 +68,9 @@ def test_a_column_for_each_judge(tmp_path: Path) -> None:
 
 
 def test_names_of_grades(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("qid,docno,label\n1,d1,Relevant\n1,d2,1\n")
-    assert read_judge_labels(tmp_path / "a.csv", names={"relevant": 1})["relevance"].tolist() == [1, 1]
+    (tmp_path / "a.csv").write_text("qid,docno,label\n1,d1,Relevant\n1,d2,1\n1,d3,not_relevant\n")
+    names = {"relevant": 1, "not relevant": 0}
+    assert read_judge_labels(tmp_path / "a.csv", names=names)["relevance"].tolist() == [1, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +115,83 @@ def test_a_column_of_a_model_next_to_other_grades_is_named(tmp_path: Path) -> No
     (tmp_path / "a.csv").write_text("query_id,doc_id,relevance,gpt-4o\n1,d1,1,2\n")
     with pytest.warns(FormatWarning, match="the grades are those of the column relevance; gpt-4o may have those"):
         assert rows(read_judge_labels(tmp_path / "a.csv")) == [("", "1", "d1", 1.0)]
+
+
+def test_a_column_of_predictions_next_to_other_grades_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("query_id,doc_id,relevance,prediction\n1,d1,1,2\n")
+    with pytest.warns(FormatWarning, match="the grades are those of the column relevance; prediction may have those"):
+        assert rows(read_judge_labels(tmp_path / "a.csv")) == [("", "1", "d1", 1.0)]
+
+
+def test_labels_for_which_umbrela_found_no_grade_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(
+        '{"model": "m", "qid": 1, "docid": "d1", "prediction": "##final score: 2", "judgment": 2, "result_status": 1}\n'
+        '{"model": "m", "qid": 1, "docid": "d2", "prediction": "Sorry.", "judgment": 0, "result_status": 0}\n'
+    )
+    with pytest.warns(FormatWarning, match="1 label with result_status 0: no grade"):
+        read = read_judge_labels(tmp_path / "a.jsonl")
+    assert same(rows(read), [("m", "1", "d1", 2.0), ("m", "1", "d2", math.nan)])
+
+
+def test_probabilities_are_no_judges(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("qid,docid,p_0,p_1\n1,d1,0.9,0.1\n1,d2,0,1\n")
+    with pytest.raises(FormatError) as refused:
+        read_judge_labels(tmp_path / "a.csv")
+    assert str(refused.value) == (
+        f"{tmp_path}/a.csv, line 2: expected a column of grades for each judge, found fractions up to 1 in p_0 and "
+        "p_1, like probabilities; write the most probable grade in a column relevance, or name the column of a judge's "
+        "fractions relevance"
+    )
+
+
+SAMPLES = [("m", "1", "d1", 2.0), ("m", "1", "d1", 1.0), ("n", "1", "d1", 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", '[{"qid": 1, "docid": "d1", "model": "m", "label": [2, 1]}, {"qid": 1, "docid": "d1", "model": "n", '
+         '"label": 0}]'),
+        ("b.json", '[\n {"qid": 1, "docid": "d1", "model": "m", "scores": [2.0, "1"]},\n {"qid": 1, "docid": "d1", '
+         '"model": "n", "scores": [0]}\n]'),
+        ("a.jsonl", '{"qid": 1, "docid": "d1", "model": "m", "labels": [2, 1]},\n{"qid": 1, "docid": "d1", "model": '
+         '"n", "labels": [0]},\n'),
+    ],
+)  # fmt: skip
+def test_samples_in_lists_and_judges_in_arrays(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert rows(read_judge_labels(tmp_path / name)) == SAMPLES
+
+
+def test_objects_with_reasons_by_document(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"1": {"d1": {"label": 2, "reason": "x"}, "d2": {"label": "", "reason": "y"}},'
+                                     ' "2": {"d1": {"label": 0, "reason": "z"}}}')  # fmt: skip
+    assert same(rows(read_judge_labels(tmp_path / "a.json")), ROWS)
+
+
+def test_nan_in_jsonl_is_a_missing_label(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(
+        '{"qid": 1, "docid": "d1", "label": 2}\n{"qid": 1, "docid": "d2", "label": NaN}\n'
+        '{"qid": 2, "docid": "d1", "label": 0}\n'
+    )
+    assert same(rows(read_judge_labels(tmp_path / "a.jsonl")), ROWS)
+
+
+def test_replies_are_read_where_their_grade_is_certain(tmp_path: Path) -> None:
+    def read_reply(text: str) -> int | None:
+        return replies.read_grade(text, GRADE_SCALES["0-3"]).grade
+
+    path = tmp_path / "a.jsonl"
+    labels = ["##final score: 3", '```json\n{"score": 2}\n```', {"grade": 1, "reason": "x"}, "Grade: 2 (relevant)",
+              "not_judged"]  # fmt: skip
+    path.write_text(
+        "".join(f'{{"qid": 1, "docid": "d{n}", "label": {json.dumps(each)}}}\n' for n, each in enumerate(labels))
+    )
+    read = read_judge_labels(path, read_reply=read_reply)["relevance"].tolist()
+    assert repr(read) == repr([3.0, 2.0, 1.0, 2.0, math.nan])
+    path.write_text('{"qid": 1, "docid": "d1", "label": "Grade: 2 or 3"}\n')
+    with pytest.raises(FormatError, match="line 1: expected a number as grade, found 'Grade: 2 or 3'"):
+        read_judge_labels(path, read_reply=read_reply)
 
 
 @pytest.mark.long

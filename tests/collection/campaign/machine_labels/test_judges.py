@@ -54,6 +54,17 @@ def test_what_people_judged_after_seeing_a_label_is_left_out(judged: Campaign) -
     assert found.compare(["alpha-gpt", "charlie"]).against("people")["pairs"].tolist() == [3, 3]
 
 
+def test_labels_of_replies_and_samples_are_imported(campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "judge.jsonl").write_text(
+        '{"qid": 1, "docid": "d1", "model": "m", "label": "It helps.\\n##final score: 1"}\n'
+        '{"qid": 1, "docid": "d2", "model": "m", "label": "```json\\n{\\"score\\": 0}\\n```"}\n'
+        '{"qid": 1, "docid": "d6", "model": "m", "label": [1, 0, 1]}\n'
+    )
+    report = campaign.imports.import_files(machine_labels=[tmp_path / "judge.jsonl"])
+    assert labels_of(campaign, "m") == [1, 0, 1]
+    assert any("1 pair is labelled several times" in each for each in report.notices)
+
+
 def test_judges_without_people_or_labels(campaign: Campaign) -> None:
     judges = campaign.machine_labels.judges
     with pytest.raises(InputError, match="expected label sets, found none"):
