@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -153,7 +153,13 @@ def _rows(path: FilePath, grades: _Grades) -> Iterator[_Label]:
         yield from _lines(path, grades)
         return
     kinds.refuse_other(path, expected_kind(path))
+    aliases = {"judge": JUDGE_NAMES, **fields.PAIR_ALIASES, "relevance": (*_GRADES, *_SAMPLES)}
     if _is_one_value(path):
+        rows = run_records.read_columns(path, WANTED, {**fields.PAIR_ALIASES, "relevance": _GRADES})
+        if rows is not None:
+            renamed = (delimited.rename(path, 0, WANTED, row, aliases, {"judge": ""}) for row in rows)
+            yield from _records(path, ((None, row) for row in renamed), grades)
+            return
         pair_grades = run_records.read_object(path, WANTED, {**fields.PAIR_ALIASES, "relevance": _GRADES})
         for number, query_id, doc_id, value, *_ in pair_grades:
             yield _Label("", query_id, doc_id, grades.read(number, value))
@@ -162,7 +168,8 @@ def _rows(path: FilePath, grades: _Grades) -> Iterator[_Label]:
     keys = {fields.column_key(name): name for name in first[1]} if first else {}
     if found := [keys[key] for name in (*_GRADES, *_SAMPLES) if (key := fields.column_key(name)) in keys]:
         _warn_of_others(path, found[0], first[1] if first else {})
-        yield from _records(path, grades)
+        records = delimited.aliased_records(path, WANTED, aliases, {"judge": ""}, with_nan=True)
+        yield from _records(path, records, grades)
     else:
         yield from _tables(path, grades)
 
@@ -195,11 +202,12 @@ def _lines(path: FilePath, grades: _Grades) -> Iterator[_Label]:
         yield _Label("", cells[0], cells[layout.doc], grades.read(number, cells[layout.value]))
 
 
-def _records(path: FilePath, grades: _Grades) -> Iterator[_Label]:
-    """Records with a grade, or several, and perhaps a judge."""
-    aliases = {"judge": JUDGE_NAMES, **fields.PAIR_ALIASES, "relevance": (*_GRADES, *_SAMPLES)}
+def _records(
+    path: FilePath, records: Iterable[tuple[int | None, Mapping[str, object]]], grades: _Grades
+) -> Iterator[_Label]:
+    """Labels of records with a grade, or several, and perhaps a judge."""
     unread = 0
-    for number, record in delimited.aliased_records(path, WANTED, aliases, {"judge": ""}, with_nan=True):
+    for number, record in records:
         judge = "" if record["judge"] is None else str(record["judge"]).strip()
         pair, given = _pair(path, number, record), record["relevance"]
         is_default = fields.as_grade(record.get(_PARSED)) == 0
@@ -237,7 +245,7 @@ def _tables(path: FilePath, grades: _Grades) -> Iterator[_Label]:
             yield _Label(judge.strip(), query_id, doc_id, grades.read(number, record.get(judge)))
 
 
-def _pair(path: FilePath, number: int, record: Mapping[str, object]) -> tuple[str, str]:
+def _pair(path: FilePath, number: int | None, record: Mapping[str, object]) -> tuple[str, str]:
     query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
     return query_id, doc_id
 

@@ -241,6 +241,18 @@ def read_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]])
             yield None, fields.check_id(path, None, query_id), fields.check_id(path, None, doc_id), score, None
 
 
+def read_columns(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]) -> list[dict[str, object]] | None:
+    """The rows of columns as pandas writes them, with all of the `aliases`; None for JSON in another form."""
+    value = _load(path, what)
+    if not isinstance(value, dict) or not all(any(name in value for name in known) for known in aliases.values()):
+        return None
+    columns = {name: list(cells.values() if isinstance(cells, dict) else cells) for name, cells in value.items()
+               if isinstance(cells, dict | list)}  # fmt: skip
+    if len({len(cells) for cells in columns.values()}) != 1 or len(columns) < len(value):
+        return None
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
 def _rankings(path: FilePath, value: Any, what: str, numbers: Sequence[str]) -> Mapping[str, Mapping[str, object]]:
     """``{query_id: {doc_id: score}}``, also below MTEB's subset and split, and with objects that hold the score."""
     shape = f"{{query_id: {{doc_id: {'score' if what == WANTED else 'relevance'}}}}}"

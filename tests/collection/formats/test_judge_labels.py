@@ -154,6 +154,8 @@ SAMPLES = [("m", "1", "d1", 2.0), ("m", "1", "d1", 1.0), ("n", "1", "d1", 0.0)]
          '"label": 0}]'),
         ("b.json", '[\n {"qid": 1, "docid": "d1", "model": "m", "scores": [2.0, "1"]},\n {"qid": 1, "docid": "d1", '
          '"model": "n", "scores": [0]}\n]'),
+        ("columns.json", '{"qid": {"0": 1, "1": 1, "2": 1}, "docid": {"0": "d1", "1": "d1", "2": "d1"}, '
+         '"model": {"0": "m", "1": "m", "2": "n"}, "label": {"0": 2, "1": 1, "2": 0}}'),
         ("a.jsonl", '{"qid": 1, "docid": "d1", "model": "m", "labels": [2, 1]},\n{"qid": 1, "docid": "d1", "model": '
          '"n", "labels": [0]},\n'),
     ],
