@@ -137,15 +137,16 @@ class _Grades:
             return float("nan")
         if isinstance(value, str) and (whole := _DECIMAL_COMMA.fullmatch(value.strip())):
             value = whole[1]
-        text = json.dumps(value) if isinstance(value, Mapping) else value if isinstance(value, str) else ""
-        if text and not self.is_plain(value) and (replied := self.read_reply(text)) is not None:
-            value = replied
-        grade = float(labels.read_grade(self.path, number, value, self.names))
+        grade = self.read_plain(value)
+        if grade is None and isinstance(value, str | Mapping):
+            grade = self.read_reply(value if isinstance(value, str) else json.dumps(value))
+        grade = float(labels.read_grade(self.path, number, value, self.names) if grade is None else grade)
         return grade if grade >= 0 else float("nan")
 
-    def is_plain(self, value: object) -> bool:
-        """Tell whether a value is a number or the name of a grade."""
-        return fields.as_grade(value) is not None or labels.find_named(str(value), self.names) is not None
+    def read_plain(self, value: object) -> int | float | None:
+        """The grade of a number or a name; None for another value."""
+        named = labels.find_named(str(value), self.names) if self.names else None
+        return fields.as_grade(value) if named is None else named
 
 
 def _rows(path: FilePath, grades: _Grades) -> Iterator[_Label]:
@@ -253,7 +254,7 @@ def _pair(path: FilePath, number: int | None, record: Mapping[str, object]) -> t
 def _has_grades(cells: list[object], grades: _Grades) -> bool:
     """Tell whether the cells are grades or missing ones, and not all missing."""
     given = [cell for cell in cells if not labels.is_no_grade(cell, grades.names)]
-    return bool(given) and all(map(grades.is_plain, given))
+    return bool(given) and all(grades.read_plain(cell) is not None for cell in given)
 
 
 def parse_grades(text: str) -> dict[float, float]:

@@ -411,20 +411,20 @@ def _is_name(name: str) -> bool:
 def find_named(text: str, names: Mapping[str, int]) -> int | None:
     """The grade with this name, in which underscores may stand for blanks; None if there is none."""
     name = text.strip().casefold()
-    return names.get(name, names.get(" ".join(name.replace("_", " ").split())))
+    return names.get(name) if name in names or "_" not in name else names.get(" ".join(name.replace("_", " ").split()))
 
 
 def read_grade(path: FilePath, number: int | None, value: object, names: Mapping[str, int]) -> int | float:
     """A grade, a number or one of the `names`."""
     text = "" if value is None else str(value).strip()
-    grade = find_named(text, names)
-    grade = fields.as_grade(value) if grade is None else grade
+    named = find_named(text, names)
+    grade = fields.as_grade(value) if named is None else named
     if grade is None:
         shortest: dict[int, str] = {}
         for name in sorted(names, key=len, reverse=True):
             shortest[names[name]] = name
-        named = ", ".join(f"{each} = {quote(shortest[each])}" for each in sorted(shortest))
-        wanted = f"a number as grade or its name ({named})" if names else "a number as grade"
+        listed = ", ".join(f"{each} = {quote(shortest[each])}" for each in sorted(shortest))
+        wanted = f"a number as grade or its name ({listed})" if names else "a number as grade"
         hint = "write a grade of the scale, or leave it empty to skip the entry"
         raise FormatError(path, number, wanted, quote(text) if text else "none", hint)
     return grade
