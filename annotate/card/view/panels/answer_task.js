@@ -3,6 +3,7 @@
 /** @import { Unit } from "../../core/types.js" */
 /** @import { DrawnDocument, Entry, Part, View } from "../types.js" */
 
+import { same } from "../../core/state.js";
 import { bestPassages } from "../document/best_passages.js";
 import { apart, cut, make } from "../frame/nodes.js";
 import { gradeBadge, gradeWords, lookBack } from "../units/grades.js";
@@ -56,12 +57,17 @@ export function nuggetsOf({ state }, { queryId, documents: [doc] }) {
 function nuggets(view) {
   const list = view.node("nuggetList");
   let timer = 0;
+  /** What the list was drawn from. @type {unknown[]} */
+  let drawn = [];
 
   function drawList() {
     timer = 0;
     const { item } = view;
     const current = withoutVersion(item?.unit.documents[0]?.doc_id ?? "");
     const all = item ? nuggetsOf(view, item.unit) : [];
+    const next = [current, all.map(({ docId, title, entry }) => [docId, title, entry?.decision])];
+    if (same(next, drawn)) return;
+    drawn = next;
     view.setHidden("otherNuggets", all.length < 2);
     list.replaceChildren(
       ...all.map(({ docId, title, entry }) => {
