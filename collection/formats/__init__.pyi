@@ -24,7 +24,7 @@ from .columns import to_pyterrier as to_pyterrier
 from .costs import find_run_line as find_run_line, read_costs as read_costs
 from .databases import database_lines as database_lines, guess_database as guess_database
 from .datasets import download as download
-from .decisions import find_decisions as find_decisions
+from .decisions import find_decisions as find_decisions, find_unread_decisions as find_unread_decisions
 from .document_folder import (
     find_document_files as find_document_files,
     is_document as is_document,

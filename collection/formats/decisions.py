@@ -8,7 +8,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from collection.core.characters import one_line
-from collection.core.review import DECISIONS, EXCLUDE, FULL_TEXT, INCLUDE, MAYBE, STAGES, TITLE_ABSTRACT
+from collection.core.review import (
+    CONFLICT,
+    DECISIONS,
+    EXCLUDE,
+    FULL_TEXT,
+    INCLUDE,
+    MAYBE,
+    NOT_RETRIEVED,
+    STAGES,
+    TITLE_ABSTRACT,
+    UNSCREENED,
+)
 from collection.formats import columns
 
 _COLUMNS = (
@@ -20,10 +31,13 @@ _COLUMNS = (
 If a record has several, the first is used, so that a decision on the abstract precedes a final one.
 """
 _VALUES = {
-    **dict.fromkeys(("1", "1.0", "true", "yes", "y", "include", "included", "relevant"), INCLUDE),
+    **dict.fromkeys(("1", "1.0", "true", "yes", "y", "include", "included", "relevant", "accept", "accepted"), INCLUDE),
     **dict.fromkeys(("0", "0.0", "false", "no", "n", "exclude", "excluded", "irrelevant", "not relevant"), EXCLUDE),
-    **dict.fromkeys(("maybe", "undecided"), MAYBE),
+    **dict.fromkeys(("reject", "rejected"), EXCLUDE),
+    **dict.fromkeys(("maybe", "undecided", "unsure", "unclear"), MAYBE),
 }
+_NO_DECISIONS = frozenset(("", "-1", "-1.0", "nan", "none", "n/a", "na", UNSCREENED, CONFLICT, NOT_RETRIEVED))
+"""Values of records without a decision, in tables of ASReview, pandas and Cleverdon."""
 _MARKS = ("RAYYAN-INCLUSION", "ASReview_", "decision: ", "stage: ", "reason: ", "Exclusion reason:")
 """Strings that mark decisions in notes and keywords of Rayyan, ASReview, Cleverdon and Covidence."""
 _RAYYAN = re.compile(r"RAYYAN-INCLUSION:\s*\{([^{}]*)\}")
@@ -96,6 +110,18 @@ def find_decisions(fields: Mapping[str, list[str]]) -> list[RecordDecision]:
     for name in _decision_columns(tuple(fields)):
         add(_VALUES.get(one_line(" ".join(fields[name])).casefold()))
     return sorted(found.values(), key=lambda each: each.query_id != TITLE_ABSTRACT)
+
+
+def find_unread_decisions(fields: Mapping[str, list[str]]) -> list[str]:
+    """Find the values in columns of decisions that :func:`find_decisions` does not understand.
+
+    >>> find_unread_decisions({"Decision": ["top"], "label": ["unsorted"]})
+    ['top']
+    """
+    values = (
+        one_line(" ".join(fields[name])) for name in _decision_columns(tuple(fields)) if name.casefold() != "label"
+    )
+    return [value for value in values if value.casefold() not in _NO_DECISIONS | _VALUES.keys()]
 
 
 def _read_own(fields: Mapping[str, list[str]], texts: Iterable[str]) -> dict[str, str]:

@@ -269,7 +269,10 @@ def _bare_names(
     if len(record) == 1:
         raise FormatError(path, number, wanted, source.quote(record[0]))
     found = f"the columns {source.quote(', '.join(cell.strip() for cell in record))}"
-    raise FormatError(path, number, wanted, found, "rename the columns in the first line")
+    hint = "rename the columns in the first line"
+    if tuple(id_names) == fields.DOC_ID:
+        hint += "; references need no id, but title and abstract, authors, doi or pmid"
+    raise FormatError(path, number, wanted, found, hint)
 
 
 def _is_unknown_header(sample: list[list[str]]) -> bool:

@@ -10,14 +10,15 @@ from collection.core.characters import one_line
 _LISTED = """
     Afrikaans: af afr; Albanian: sq alb sqi; Amharic: am amh; Arabic: ar ara; Armenian: hy arm hye; Azerbaijani: az
     aze; Basque: eu baq eus; Belarusian: be bel; Bengali: bn ben; Bosnian: bs bos; Bulgarian: bg bul; Catalan: ca
-    cat; Chinese: zh chi zho mandarin; Croatian: hr hrv scr; Czech: cs cze ces; Danish: da dan dansk; Dutch: nl dut
+    cat; Chinese: zh chi zho mandarin 中文; Croatian: hr hrv scr; Czech: cs cze ces; Danish: da dan dansk; Dutch: nl dut
     nld nederlands; English: en eng; Esperanto: eo epo; Estonian: et est; Finnish: fi fin suomi; French: fr fre fra
     français francais; Galician: gl glg; Georgian: ka geo kat; German: de ger deu deutsch; Greek: el gre ell;
     Hebrew: he heb; Hindi: hi hin; Hungarian: hu hun magyar; Icelandic: is ice isl; Indonesian: id ind; Irish: ga
-    gle; Italian: it ita italiano; Japanese: ja jpn; Kazakh: kk kaz; Korean: ko kor; Latin: la lat; Latvian: lv lav;
+    gle; Italian: it ita italiano; Japanese: ja jpn 日本語; Kazakh: kk kaz; Korean: ko kor 한국어; Latin: la lat;
+    Latvian: lv lav;
     Lithuanian: lt lit; Macedonian: mk mac mkd; Malay: ms may msa; Multiple languages: mul multilingual; Norwegian:
     no nor nb nob nn nno norsk; Persian: fa per fas farsi; Polish: pl pol polski; Portuguese: pt por português;
-    Romanian: ro rum ron; Russian: ru rus; Serbian: sr srp scc; Slovak: sk slo slk; Slovenian: sl slv slovene;
+    Romanian: ro rum ron; Russian: ru rus русский; Serbian: sr srp scc; Slovak: sk slo slk; Slovenian: sl slv slovene;
     Spanish: es spa español espanol castellano; Swahili: sw swa; Swedish: sv swe svenska; Tamil: ta tam; Thai: th
     tha; Turkish: tr tur türkçe; Ukrainian: uk ukr; Urdu: ur urd; Vietnamese: vi vie; Welsh: cy wel cym
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 from collection.formats import datasets, fields, parquet, source, workbook
 from collection.formats.source import FilePath
@@ -75,7 +76,7 @@ def unnest(record: Mapping[str, object]) -> Iterator[dict[str, object]]:
     {'qid': 'q1', 'docid': 'd7', 'score': 2.5}
     """
     documents = fields.PAIR_ALIASES["doc_id"]
-    rankings = [value for value in record.values() if isinstance(value, list) and all(map(_is_ranked, value))]
+    rankings = [value for value in record.values() if is_ranking(value)]
     if len(rankings) != 1 or fields.first_present(record, documents):
         yield dict(record)
         return
@@ -86,9 +87,12 @@ def unnest(record: Mapping[str, object]) -> Iterator[dict[str, object]]:
     yield from ({**topic, **each} for each in rankings[0])
 
 
-def _is_ranked(value: object) -> bool:
+def is_ranking(value: object) -> TypeGuard[list[dict[str, object]]]:
+    """Tell whether a value is a list of objects, each a document with its score."""
     names = (fields.PAIR_ALIASES["doc_id"], SCORES)
-    return isinstance(value, dict) and all(fields.first_present(value, each) for each in names)
+    return isinstance(value, list) and all(
+        isinstance(each, dict) and all(fields.first_present(each, one) for one in names) for each in value
+    )
 
 
 def is_json(path: FilePath, line: str) -> bool:

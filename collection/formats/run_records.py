@@ -218,7 +218,8 @@ def read_object(path: FilePath, what: str, aliases: Mapping[str, Sequence[str]])
     from collection.formats import delimited
 
     value, last = _load(path, what), list(aliases)[-1]
-
+    if what == WANTED and isinstance(value, dict) and all(map(objects.is_ranking, value.values())):
+        value = [{"query_id": query_id, **row} for query_id, ranking in value.items() for row in ranking]
     if isinstance(value, list):
         for number, record in enumerate(value, start=1):
             if not isinstance(record, dict):

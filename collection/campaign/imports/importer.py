@@ -229,19 +229,22 @@ class Importer:
         """
         review = self.settings.require_review()
         annotator = accounts.clean_name(annotator)
-        rows, left_out = [], list[str]()
+        rows, left_out, unread = [], list[str](), list[str]()
         for record in self.store.records.records():
             decisions = formats.find_decisions(record.fields)
             if not review.full_text:
                 last = {each.screener: each for each in decisions}
                 decisions = [each._replace(query_id=TITLE_ABSTRACT) for each in last.values()]
+            unread += formats.find_unread_decisions(record.fields)
             left_out += dict.fromkeys(reason for each in decisions for reason in each.further)
             rows += [
                 (record.source, name or annotator, query_id, record.doc_id, grade, reason)
                 for name, query_id, grade, reason, _ in decisions
             ]
+        shown = join_first([repr(value) for value in dict.fromkeys(unread)])
         if not rows:
-            raise InputError("expected records with decisions of a screening tool, found none")
+            but = f", but {shown} in columns of decisions; write include, exclude or maybe" if unread else ""
+            raise InputError(f"expected records with decisions of a screening tool, found none{but}")
         session = ImportSession(self.store, self.directory, replace=False, words=self.settings.vocabulary)
         sets = LabelSetImport(session, self.settings, self.machine_labels)
         gradings = GradeImport(session, self.settings, self.judging, self.judging.demand, sets)
@@ -255,6 +258,10 @@ class Importer:
             )
             for source, labels in best.groupby("source", sort=False):
                 gradings.import_decisions(str(source), labels[[*LABELS.names, "answers"]].reset_index(drop=True))
+        if unread:
+            values = count(len(unread), "decision")
+            are = plural(len(unread), "that is", "that are")
+            session.report.notices.append(f"left out {values} {are} not understood: {shown}")
         if left_out:
             further = f"left out {count(len(left_out), 'further reason')} for exclusion of records with several"
             session.report.notices.append(f"{further}: {join_first(list(dict.fromkeys(left_out)))}")

@@ -234,7 +234,7 @@ BAD: dict[str, tuple[str, str, int | None, str]] = {
     "a table with neither id nor abstract": ("a.csv", "title,text\nWings,Flow\n", 1, "a header with an id"),
     "an unknown header, semicolons": (
         "a.csv", "Kopf;Rumpf;Fuß\na;b;c\n", 1,
-        "found the columns 'Kopf, Rumpf, Fuß'; rename the columns in the first line",
+        "found the columns 'Kopf, Rumpf, Fuß'; rename the columns in the first line; references need no id, but",
     ),
     "an unknown header, bars": ("a.csv", "Kopf|Rumpf|Fuß\na|b|c\n", 1, "found the columns 'Kopf, Rumpf, Fuß'"),
     "an unknown header, tabs": (

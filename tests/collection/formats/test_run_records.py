@@ -42,6 +42,7 @@ FORMS: dict[str, Write] = {
     "columns.json": FRAME.to_json,
     "anserini.jsonl": lambda path: path.write_text("".join(f"{json.dumps(each)}\n" for each in RANKINGS)),
     "rankllm.json": as_json(RANKINGS, indent=1),
+    "lists.json": as_json({q: [{"docid": d, "score": str(s)} for d, s in of.items()] for q, of in RUN.items()}),
     "lines.jsonl": lambda path: FRAME.to_json(path, orient="records", lines=True),
     "pyterrier.csv": lambda path: FRAME.assign(docid=range(len(FRAME)), query="wing, lift").to_csv(path),
     "plain.csv": lambda path: FRAME.rename(columns={"qid": "query_id", "docno": "doc_id"}).to_csv(path, index=False),

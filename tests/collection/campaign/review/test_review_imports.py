@@ -195,6 +195,21 @@ def test_decisions_of_names_in_other_case_are_of_the_account(review: Campaign, t
     ]  # fmt: skip
 
 
+def test_decisions_that_are_not_understood_are_counted(review: Campaign, tmp_path: Path) -> None:
+    table = tmp_path / "team.csv"
+    rows = {1: "Accept", 2: "rejected", 3: "top 10", 4: ""}
+    table.write_text("title,authors,decision\n" + "".join(f'"{TITLES[n]}",Berg,{said}\n' for n, said in rows.items()))
+    review.imports.import_files(documents=[table])
+    report = review.imports.import_decisions("ann")
+    assert report.notices == ["left out 1 decision that is not understood: 'top 10'"]
+    assert sorted(decisions(review).values()) == ["exclude", "include"]
+    with Campaign.create(tmp_path / "next", review=Review("Stairs")) as following:
+        table.write_text("title,authors,decision\nHeat,Berg,top 10\n")
+        following.imports.import_files(documents=[table])
+        with pytest.raises(InputError, match="found none, but 'top 10' in columns of decisions; write include"):
+            following.imports.import_decisions("ann")
+
+
 def test_of_decisions_in_several_files_the_highest_counts(review: Campaign, tmp_path: Path) -> None:
     first = write_ris(tmp_path / "a.ris", {1: "ASReview_irrelevant", 2: "ASReview_irrelevant"})
     second = write_ris(tmp_path / "b.ris", {1: "ASReview_relevant"})
