@@ -12,7 +12,7 @@ import pandas as pd
 
 from collection.core.arrays import Bools, Floats, Integers
 from collection.core.errors import InputError, require_known
-from collection.core.frames import LABELS, number_pairs
+from collection.core.frames import KEYED_LABELS, LABELS, number_pairs
 
 Codes = npt.NDArray[np.int8]
 
@@ -59,13 +59,13 @@ class Labels:
             A column, a name or an id is missing; a grade is no number, infinite, or outside the scale; or there are
             more than :data:`MAX_GRADES`.
         """
-        labels = cls.from_keys(frame, grades)
+        labels = cls.from_keys(LABELS.check(frame, "agreement"), grades)
         return replace(labels, pairs=labels.pairs.astype("str"))
 
     @classmethod
     def from_keys(cls, frame: pd.DataFrame, grades: Iterable[float] | None = None) -> Labels:
         """Make them as :meth:`of`, with the topics and documents of :attr:`pairs` as in the frame: texts or keys."""
-        frame = LABELS.check(frame, "agreement")
+        frame = KEYED_LABELS.check(frame, "agreement")
         given = frame[frame["relevance"].notna()]
         numbers = given["relevance"].to_numpy(dtype=np.float64)
         if np.isinf(numbers).any():

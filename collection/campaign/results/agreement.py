@@ -137,7 +137,7 @@ class AgreementStudy:
     @property
     def _is_coded(self) -> bool:
         """Return whether :meth:`_judgements` has keys, which are enough for the grades."""
-        return self.question is None and self.settings.task() is None
+        return self.judgements is None and self.question is None and self.settings.task() is None
 
     def _judgements(self) -> pd.DataFrame:
         """Current judgements and adjudications, with the answers of a further question."""
