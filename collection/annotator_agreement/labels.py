@@ -12,7 +12,7 @@ import pandas as pd
 
 from collection.core.arrays import Bools, Floats, Integers
 from collection.core.errors import InputError, require_known
-from collection.core.frames import KEYED_LABELS, LABELS, number_pairs
+from collection.core.frames import LABELS, number_pairs
 
 Codes = npt.NDArray[np.int8]
 
@@ -64,8 +64,7 @@ class Labels:
 
     @classmethod
     def from_keys(cls, frame: pd.DataFrame, grades: Iterable[float] | None = None) -> Labels:
-        """Make them as :meth:`of`, with the topics and documents of :attr:`pairs` as in the frame: texts or keys."""
-        frame = KEYED_LABELS.check(frame, "agreement")
+        """Make them as :meth:`of`, from a checked frame whose topics and documents may be keys, as in :attr:`pairs`."""
         given = frame[frame["relevance"].notna()]
         numbers = given["relevance"].to_numpy(dtype=np.float64)
         if np.isinf(numbers).any():

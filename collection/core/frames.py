@@ -300,9 +300,6 @@ Topics and documents may be named by keys, whole numbers that stay as they are.
 LABELS = Schema("labels", {"annotator": _ID, **_PAIR, "relevance": _MAYBE})
 """Annotators' grades; a row without a grade is ignored."""
 
-KEYED_LABELS = Schema("labels", {"annotator": _ID, "query_id": _KEY, "doc_id": _KEY, "relevance": _MAYBE})
-""":data:`LABELS` with keys as in :data:`JUDGEMENTS`."""
-
 STANDINGS = ("best", "not significantly different", "significantly worse")
 """Values of the column ``standing``: each system compared with the best one."""
 
