@@ -31,8 +31,8 @@ TOPIC = ("narrative_id", "topic_id", "request_id", *PAIR_ALIASES["query_id"], "t
 _NESTED_TOPIC = tuple(name for name in TOPIC if name not in ("topic", "query"))
 """Field names of the topic in records in which ``topic`` and ``query`` are texts next to an id."""
 
-TITLE = ("topic", "query", "title", "title_query")
-NARRATIVE = ("narrative", "full_query", "problem_statement")
+_TITLE = ("topic", "query", "title", "title_query")
+_NARRATIVE = ("narrative", "full_query", "problem_statement")
 _FORMS = re.compile(r"\{([^|{}]*)\|([^|{}]*)\}")
 _GAPS = re.compile(r"[\s_-]+")
 _DEEPEST = 4
@@ -92,15 +92,18 @@ class Tally:
 class MemberNames:
     """Names of members that a reader knows, which files also write in another case or with other separators.
 
+    Those of the run, of its team and of the topic are always among them.
+
     Examples
     --------
-    >>> MemberNames("run_id", "text").rename({"Run ID": "a", "answers": [{"Text": "b", "note": "c"}]})
+    >>> MemberNames("text").rename({"Run ID": "a", "answers": [{"Text": "b", "note": "c"}]})
     {'run_id': 'a', 'answers': [{'text': 'b', 'note': 'c'}]}
     """
 
     def __init__(self, *names: str) -> None:
-        self._names = frozenset(names)
-        self._by_key = {fields.column_key(name): name for name in reversed(names)}
+        known = (*RUN, *TEAM, *TOPIC, *_TITLE, *_NARRATIVE, "metadata", *names)
+        self._names = frozenset(known)
+        self._by_key = {fields.column_key(name): name for name in reversed(known)}
 
     def rename(self, record: Mapping[str, object]) -> Mapping[str, object]:
         """Return a record with the known names, also in the objects of its lists."""
@@ -241,7 +244,7 @@ class TopicTexts:
 
     def add(self, path: FilePath, line: int, query_id: str, record: Mapping[str, object]) -> None:
         """Add the texts of a record, if it has any."""
-        title, narrative = (find_text(path, line, record, names).strip() for names in (TITLE, NARRATIVE))
+        title, narrative = (find_text(path, line, record, names).strip() for names in (_TITLE, _NARRATIVE))
         texts = ("" if title == query_id else title, narrative)
         if any(texts) and self._texts.setdefault(query_id, texts) != texts:
             self._tally.add("{answer has|answers have} another text of its topic than the first", line)

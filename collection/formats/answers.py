@@ -11,17 +11,7 @@ from collection.core.errors import FormatError
 from collection.core.frames import ANSWERS, DOCUMENTS, SENTENCES
 from collection.core.phrases import count, join
 from collection.formats import answer_records, delimited, fields, kinds
-from collection.formats.answer_records import (
-    NARRATIVE,
-    RUN,
-    TEAM,
-    TITLE,
-    TOPIC,
-    MemberNames,
-    Tally,
-    TopicTexts,
-    as_count,
-)
+from collection.formats.answer_records import RUN, TEAM, TOPIC, MemberNames, Tally, TopicTexts, as_count
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_score
 
@@ -49,8 +39,7 @@ _NUMBER = ("sentence", "sentence_id", "number")
 """Columns for the number of a sentence in tables with a column for its text."""
 
 _NAMES = MemberNames(
-    *RUN, *TEAM, *TOPIC, *TITLE, *NARRATIVE, *SENTENCE_LISTS, *_TEXT, *_CITATIONS, *_REFERENCE, *_LENGTH, *fields.TEXT,
-    "metadata", "documents", "run_desc",
+    *SENTENCE_LISTS, *_TEXT, *_CITATIONS, *_REFERENCE, *_LENGTH, *fields.TEXT, "documents", "run_desc",
 )  # fmt: skip
 
 Sentences = list[tuple[str, tuple[str, ...]]]

@@ -13,17 +13,7 @@ from collection.core.answers import NuggetLabels
 from collection.core.errors import FormatError, numbered
 from collection.core.frames import ANSWERS, NUGGET_ASSIGNMENTS, NUGGETS
 from collection.formats import answer_records, delimited, fields, kinds
-from collection.formats.answer_records import (
-    NARRATIVE,
-    RUN,
-    TEAM,
-    TITLE,
-    TOPIC,
-    MemberNames,
-    Tally,
-    TopicTexts,
-    as_count,
-)
+from collection.formats.answer_records import RUN, TOPIC, MemberNames, Tally, TopicTexts, as_count
 from collection.formats.source import FilePath, opens_once, quote
 from collection.formats.tables.lines import parse_score
 
@@ -44,10 +34,7 @@ _MEANT = frozenset((
 ))  # fmt: skip
 """Members of a nugget that are read, or say nothing of it."""
 
-_NAMES = MemberNames(
-    *RUN, *TEAM, *TOPIC, *TITLE, *NARRATIVE, *LISTS, *sorted(_MEANT), "metadata", "answer_text", "answer",
-    "response_length",
-)  # fmt: skip
+_NAMES = MemberNames(*LISTS, *sorted(_MEANT), "answer_text", "answer", "response_length")
 
 _ALIASES = {"query_id": TOPIC, "nugget": (*_ID, "nugget"), "text": _TEXT}
 """Names of columns; a column ``nugget`` has the text if no other column has it."""

@@ -9,7 +9,7 @@ from collection.core.answers import SupportLabels
 from collection.core.errors import FormatError
 from collection.core.frames import ANSWERS, SENTENCES, SUPPORT
 from collection.formats import answer_records, delimited, fields, kinds
-from collection.formats.answer_records import NOT_JUDGED, RUN, TEAM, TOPIC, MemberNames, Tally, as_count
+from collection.formats.answer_records import NOT_JUDGED, RUN, TOPIC, MemberNames, Tally, as_count
 from collection.formats.source import FilePath, opens_once, quote
 
 WANTED = kinds.SUPPORT
@@ -20,8 +20,7 @@ _COMBINED = ("citationsCombibed", "citationsCombined", "combined_grade")
 """Members for the combined grade of a sentence; the first is NIST's spelling."""
 
 _NAMES = MemberNames(
-    *RUN, *TEAM, *TOPIC, *_DOCUMENT, *_GRADE, *_NUMBER, *_COMBINED, "sentences", "text", "citations", "metadata",
-    "verification_worthy",
+    *_DOCUMENT, *_GRADE, *_NUMBER, *_COMBINED, "sentences", "text", "citations", "verification_worthy",
 )  # fmt: skip
 _ALIASES = {
     "run": ("run", *RUN), "query_id": TOPIC, "sentence": ("sentence", *map(str.lower, _NUMBER)), "doc_id": _DOCUMENT,
