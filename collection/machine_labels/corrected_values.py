@@ -219,12 +219,13 @@ def half_width(parts: Floats, alpha: float) -> Floats:
     The quantile is that of Student's t with Satterthwaite's degrees of freedom, since a few pairs that were improbable
     in the sample may make up most of the variance.
     """
-    from scipy.stats import t
+    # The quantile itself: scipy.stats checks and broadcasts for longer than this takes for a few systems.
+    from scipy.special import stdtrit
 
     squares = np.square(parts)
     variance = squares.sum(axis=1)
     freedom = np.maximum(np.square(variance) / np.maximum(np.square(squares).sum(axis=1), 1e-300), 2.0)
-    width: Floats = t.ppf(1 - alpha / 2, freedom) * np.sqrt(variance)
+    width: Floats = stdtrit(freedom, 1 - alpha / 2) * np.sqrt(variance)
     return width
 
 
