@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from time import sleep
 from typing import TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+PAUSE_AFTER, PAUSE = 30, 5e-5
+"""Number of items after which a reader pauses, and seconds: another thread gets Python's lock then, instead of after
+the 5 ms for which a thread may keep it."""
 
 
 def map_ahead(function: Callable[[T], U], items: Iterable[T], threads: int) -> Generator[U, None, None]:
@@ -32,3 +39,52 @@ def map_ahead(function: Callable[[T], U], items: Iterable[T], threads: int) -> G
                 yield pending.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+class ReadAhead(Iterator[T]):
+    """Items that are read in another thread while this one waits for something that needs no lock of Python.
+
+    An error of the iterator is raised where its item would be.
+
+    >>> letters = ReadAhead("abc")
+    >>> with letters.meanwhile():
+    ...     pass  # such as a long statement of a database
+    >>> "".join(letters)
+    'abc'
+    """
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items = iter(items)
+        self._ready: deque[T] = deque()
+        self._error: BaseException | None = None
+        self._stop = False
+
+    def __next__(self) -> T:
+        if self._ready:
+            return self._ready.popleft()
+        if self._error is not None:
+            raise self._error
+        return next(self._items)
+
+    @contextmanager
+    def meanwhile(self) -> Iterator[None]:
+        """Read items while the block runs, which takes none."""
+        self._stop = False
+        reader = Thread(target=self._fill, name="read ahead")
+        reader.start()
+        try:
+            yield
+        finally:
+            self._stop = True
+            reader.join()
+
+    def _fill(self) -> None:
+        try:
+            for item in self._items:
+                self._ready.append(item)
+                if len(self._ready) % PAUSE_AFTER == 0:
+                    sleep(PAUSE)
+                if self._stop:
+                    break
+        except BaseException as error:  # raised in the thread that takes the items
+            self._error = error

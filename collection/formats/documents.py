@@ -185,7 +185,7 @@ def _documents(
     for number, record in records:
         names = ("pid",) if "pid" in record and "passage" in record else ID  # the id of its document is another one
         id_name, doc_id = fields.find_id(path, number, record, names)
-        if not seen.add(doc_id, number, hash(repr(record))):
+        if not seen.add(doc_id, number, _content(record)):
             continue
         text_name = fields.first_present(record, TEXT)
         title = fields.get_text(path, number, record, "title")
@@ -198,6 +198,14 @@ def _documents(
             metadata["images"] = image_list
         yield number, Document(doc_id, title, text, metadata)
     seen.report()
+
+
+def _content(record: Mapping[str, object]) -> int:
+    """A hash of what a record says."""
+    try:
+        return hash(tuple(record.items()))
+    except TypeError:  # it contains lists or objects
+        return hash(repr(record))
 
 
 def _joined(value: object) -> str | None:

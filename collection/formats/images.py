@@ -61,6 +61,8 @@ def find_images(path: FilePath, number: int, record: Mapping[str, object]) -> tu
     """
     images: dict[tuple[str, ...], dict[str, str]] = {}
     used: set[str] = set()
+    if record.keys().isdisjoint(FIELDS):
+        return ImageList(), used
     for field in FIELDS:
         values = _values(record.get(field))
         if field in record and (not values or any(map(_is_image, values))):

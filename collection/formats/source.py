@@ -37,6 +37,8 @@ FilePath: TypeAlias = str | os.PathLike[str]
 STANDARD_INPUT = "-"
 """Stands for standard input in place of a path."""
 
+_ENDS_A_COLUMN = re.compile(r"[ \t\r\n\0]")
+
 BOM = b"\xef\xbb\xbf"
 CHUNK = 4 << 20
 """Bytes read at a time: large enough to be fast, small enough that several are in work at once."""
@@ -307,7 +309,7 @@ def fits_a_column(text: str) -> bool:
 
     A no-break space or any other character may be in an id.
     """
-    return bool(text) and not any(c in text for c in " \t\r\n\0")
+    return bool(text) and _ENDS_A_COLUMN.search(text) is None
 
 
 def suffix(path: FilePath) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from heapq import nsmallest
 from itertools import accumulate, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -30,8 +31,9 @@ BATCH = 500
 """Number of documents that are imported together."""
 
 INDEXED = 10_000
-"""Number of documents that are added to the full-text index in one statement: FTS5 writes what it has collected at the
-end of each, and merges it later."""
+"""Largest number of documents that are added to the full-text index in one statement: FTS5 writes what it has collected
+at the end of each, and merges it later. The first statement has a tenth, each further one twice as many as the one
+before, so that the next documents of a small file can be read meanwhile, too."""
 
 INDEX_MEMORY = 16 << 20
 """Bytes that FTS5 may collect before it writes them: with its default of 1 MB, an import takes about a quarter longer.
@@ -135,17 +137,24 @@ class CorpusTables(Repository):
         return Added(new, changed, same)
 
     @writes
-    def add_documents(self, documents: Iterable[Document], *, replace: bool = False) -> Added:
+    def add_documents(
+        self,
+        documents: Iterable[Document],
+        *,
+        replace: bool = False,
+        meanwhile: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> Added:
         """Add documents; an existing one with another text is replaced or raises ConflictError.
 
-        A document that so far had only an id gets its text, and counts as new.
+        A document that so far had only an id gets its text, and counts as new. `meanwhile` is entered for each addition
+        to the full-text index, during which other threads run.
         """
         new = changed = same = 0
-        indexed = self.document_rows()
+        indexed, step, waiting, size = self.document_rows(), INDEXED // 10, 0, 0
         self.connection.execute(
             "INSERT INTO documents_fts (documents_fts, rank) VALUES ('hashsize', ?)", (INDEX_MEMORY,)
         )
-        for number, batch in enumerate(_batches(documents), start=1):
+        for batch in _batches(documents):
             rows = {d.doc_id: (d.title, d.text, _json(d.metadata)) for d in batch}
             existing = {
                 doc_id: tuple(rest)
@@ -168,8 +177,12 @@ class CorpusTables(Repository):
                 [(d, *row) for d, row in rows.items() if d not in existing],
             )
             replaced = [(*rows[d], d) for d, row in existing.items() if row != rows[d]]
-            if replaced or number % (INDEXED // BATCH) == 0:
-                indexed = self._index(indexed)
+            waiting += len(batch)
+            size += sum(len(d.text or "") for d in batch)
+            if replaced or waiting >= step or size >= INDEX_MEMORY:
+                with meanwhile():
+                    indexed = self._index(indexed)
+                step, waiting, size = min(2 * step, INDEXED), 0, 0
             # The trigger removes the earlier text from the index, which must have it.
             self.connection.executemany(
                 "UPDATE documents SET title = ?, text = ?, metadata = ? WHERE doc_id = ?", replaced

@@ -48,6 +48,7 @@ from collection.core.phrases import count, join, join_first, plural
 from collection.core.ranking import rank_run
 from collection.core.records import ALL_TOPICS, Document, Run
 from collection.core.review import REASON, TITLE_ABSTRACT
+from collection.core.threads import ReadAhead
 from collection.core.topic_fields import to_topics
 from collection.formats import ImageList, kinds
 from collection.formats.source import FilePath, Source
@@ -420,7 +421,9 @@ class _FileImport:
         waiting, self.blank = sum(self.store.pool.count_without_text().values()), 0
         try:
             with _named(path):
-                added = self.store.corpus.add_documents(self._counted(path, images, pdfs), replace=self.replace)
+                read = ReadAhead(self._documents(path))
+                documents = self._counted(path, read, images, pdfs)
+                added = self.store.corpus.add_documents(documents, replace=self.replace, meanwhile=read.meanwhile)
         except ConflictError:  # with documents that have the ids of the file's topics, perhaps
             self._refuse_doubtful(path, question)
             raise
@@ -465,8 +468,10 @@ class _FileImport:
         if question and not self.session.accept_doubts and (doubt := self.check.question()):
             raise DoubtError(f"{path}: expected documents, found a file that {doubt}; nothing was imported")
 
-    def _counted(self, path: FilePath, images: ImageImport, pdfs: PdfImport) -> Iterator[Document]:
-        screened = self.duplicates.screen(path, self._documents(path))
+    def _counted(
+        self, path: FilePath, documents: Iterable[tuple[int, Document]], images: ImageImport, pdfs: PdfImport
+    ) -> Iterator[Document]:
+        screened = self.duplicates.screen(path, documents)
         for number, (line, document) in enumerate(screened, start=1):
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
@@ -477,8 +482,8 @@ class _FileImport:
                 metadata = {**metadata, "images": images.add(path, line, named)}
             if "pdf" in metadata:
                 metadata = pdfs.add(path, line, metadata)
-            is_seen = isinstance(named, ImageList) or pdf_of(metadata) is not None
-            self.blank += not (is_seen or document.title.strip() or (document.text or "").strip())
+            if not (document.title.strip() or (document.text or "").strip()):
+                self.blank += not isinstance(named, ImageList) and pdf_of(metadata) is None
             yield document if metadata is document.metadata else document._replace(metadata=metadata)
 
     def import_runs(self, runs: Sequence[tuple[str, formats.Source]]) -> None:

@@ -1,0 +1,71 @@
+"""Items that are read in another thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from collection.core.threads import ReadAhead
+
+
+def test_items_keep_their_order_and_are_read_in_the_meantime() -> None:
+    threads: list[str] = []
+    started = threading.Event()
+
+    def items() -> Iterator[int]:
+        for number in range(1000):
+            threads.append(threading.current_thread().name)
+            started.set()
+            yield number
+
+    read = ReadAhead(items())
+    taken = [next(read), next(read)]
+    started.clear()
+    with read.meanwhile():
+        assert started.wait(60), "no item was read within 60 seconds"
+    taken += read
+    assert taken == list(range(1000))
+    assert threads[:2] == [threading.current_thread().name] * 2
+    assert threads[2] == "read ahead"
+
+
+def test_an_error_is_raised_where_its_item_would_be() -> None:
+    failed = threading.Event()
+
+    def items() -> Iterator[str]:
+        yield from "ab"
+        failed.set()
+        raise ValueError("the third")
+
+    read = ReadAhead(items())
+    with read.meanwhile():
+        assert failed.wait(60), "the third item was not reached within 60 seconds"
+    assert [next(read), next(read)] == ["a", "b"]
+    for _ in range(2):
+        with pytest.raises(ValueError, match="the third"):
+            next(read)
+
+
+def test_reading_stops_with_the_block_and_goes_on_with_the_next() -> None:
+    def items() -> Iterator[int]:
+        number = 0
+        while True:
+            yield (number := number + 1)
+            time.sleep(0.0001)
+
+    read = ReadAhead(items())
+    for _ in range(2):
+        with read.meanwhile():
+            pass
+        assert not [thread for thread in threading.enumerate() if thread.name == "read ahead"]
+    assert [next(read) for _ in range(50)] == list(range(1, 51))
+
+
+def test_the_end_is_kept() -> None:
+    read = ReadAhead([])
+    with read.meanwhile():
+        pass
+    assert list(read) == list(read) == []
