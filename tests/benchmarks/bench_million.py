@@ -178,6 +178,10 @@ def weigh_plainly(directory: Path) -> list[Line]:
 
 def make_features(directory: Path) -> list[Line]:
     """Make the features from nothing."""
+    # As scikit-learn beside it, what is used is imported before the clock starts.
+    import pyarrow.compute  # noqa: F401
+    import scipy.sparse  # noqa: F401
+
     from collection import Campaign
 
     shutil.rmtree(directory / "campaign" / "features", ignore_errors=True)

@@ -13,7 +13,7 @@ from collection.active_learning.features.blocks import TextBlock, Vocabulary
 from collection.active_learning.features.matrix import FeatureMatrix
 from collection.active_learning.features.term_counts import TermCounts, text_blocks
 from collection.active_learning.features.tfidf import STEP, frequencies, idf, write_weights
-from collection.active_learning.features.workers import FEW, count_chunks
+from collection.active_learning.features.workers import count_chunks
 from collection.core.arrays import Floats32, Ints
 
 FeatureProgress = Callable[[str, int, int | None], None]
@@ -162,14 +162,13 @@ def weigh(
 def split_chunks(texts: Iterable[str | None]) -> Iterator[list[str | None]]:
     """Split texts into chunks of some thousands, fewer if they are long."""
     chunk: list[str | None] = []
-    # The first chunk is small, since it is counted before child processes are started.
-    characters, most = 0, min(FEW, CHUNK_DOCUMENTS)
+    characters = 0
     for text in texts:
         chunk.append(text)
         characters += len(text or "")
-        if len(chunk) == most or characters > CHUNK_CHARACTERS:
+        if len(chunk) == CHUNK_DOCUMENTS or characters > CHUNK_CHARACTERS:
             yield chunk
-            chunk, characters, most = [], 0, CHUNK_DOCUMENTS
+            chunk, characters = [], 0
     if chunk:
         yield chunk
 

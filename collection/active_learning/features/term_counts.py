@@ -62,12 +62,17 @@ def count(texts: Sequence[str | None], blocks: Sequence[str], bigrams: bool = Fa
     >>> sorted(count(["to be or not to be"], ["words"])["words"].counts.tolist())
     [1, 1, 2, 2]
     """
-    documents, pieces = _split(texts)
-    return {name: _block(documents, pieces, TEXT_BLOCKS[name], bigrams and name == "words") for name in blocks}
+    documents, pieces, are_words = _split(texts)
+    return {
+        name: _block(documents, pieces, are_words, TEXT_BLOCKS[name], bigrams and name == "words") for name in blocks
+    }
 
 
-def _split(texts: Sequence[str | None]) -> tuple[csr_matrix, list[str]]:
-    """Documents x pieces in the order of the texts, with repeated columns, and the pieces in order of appearance."""
+def _split(texts: Sequence[str | None]) -> tuple[csr_matrix, list[str], list[bool]]:
+    """Documents x pieces in the order of the texts, with repeated columns, and the pieces in order of appearance.
+
+    The last value tells which pieces are one word each, without other characters, and pure ASCII.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     from scipy.sparse import csr_matrix
@@ -78,8 +83,11 @@ def _split(texts: Sequence[str | None]) -> tuple[csr_matrix, list[str]]:
     numbered = split.values.dictionary_encode()
     indices = numbered.indices.to_numpy()
     pieces = [piece.decode("utf-8", "surrogatepass") for piece in numbered.dictionary.to_pylist()]
-    shape = (len(texts), len(pieces))
-    return csr_matrix((np.ones(len(indices), np.int32), indices, split.offsets.to_numpy()), shape=shape), pieces
+    are_words = pc.match_substring_regex(numbered.dictionary, "^[0-9a-z_]+$").to_pylist()
+    documents = csr_matrix(
+        (np.ones(len(indices), np.int32), indices, split.offsets.to_numpy()), shape=(len(texts), len(pieces))
+    )
+    return documents, pieces, are_words
 
 
 def _numbering() -> defaultdict[str, int]:
@@ -89,10 +97,21 @@ def _numbering() -> defaultdict[str, int]:
     return numbered
 
 
-def _block(documents: csr_matrix, pieces: list[str], terms_of: Callable[[str], list[str]], bigrams: bool) -> TermCounts:
+def _block(
+    documents: csr_matrix,
+    pieces: list[str],
+    are_words: list[bool],
+    terms_of: Callable[[str], list[str]],
+    bigrams: bool,
+) -> TermCounts:
     numbered = _numbering()
+    if terms_of is not words:
+        are_words = [False] * len(pieces)
     # Texts were split at spaces only; other blanks are left in the pieces, and some pieces are empty.
-    rows = [[numbered[term] for part in piece.split() for term in terms_of(part)] for piece in pieces]
+    rows = [
+        [numbered[piece]] if is_word else [numbered[term] for part in piece.split() for term in terms_of(part)]
+        for piece, is_word in zip(pieces, are_words, strict=True)
+    ]
     terms = _matrix(rows, len(numbered))
     counted = documents @ terms
     lengths = np.zeros(documents.shape[0], np.int64)

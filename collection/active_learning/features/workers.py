@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, TypeVar
@@ -94,18 +94,20 @@ def count_chunks(
     """
     processes = processes or matvec.cores()
     chunks, pending = iter(chunks), 0
-    while processes == 1 or pending < FEW:
-        chunk = next(chunks, None)
-        if chunk is None:
-            return
+    following = next(chunks, None)
+    while following is not None:
+        chunk, following = following, next(chunks, None)
         pending += len(chunk[1])
+        if processes > 1 and pending >= FEW and following is not None:
+            break
         yield chunk[0], count(chunk[1], blocks, bigrams)
+    else:
+        return
     with ExitStack() as stack:
         idle: SimpleQueue[Worker] = SimpleQueue()
         for _ in range(processes):
             idle.put(stack.enter_context(closing(Worker(blocks, bigrams))))
-        for tag, texts in islice(chunks, 1):  # while they start
-            yield tag, count(texts, blocks, bigrams)
+        yield chunk[0], count(chunk[1], blocks, bigrams)  # while they start
 
         def count_chunk(chunk: tuple[T, Sequence[str | None]]) -> tuple[T, BlockCounts]:
             worker = idle.get()
@@ -114,4 +116,4 @@ def count_chunks(
             finally:
                 idle.put(worker)
 
-        yield from map_ahead(count_chunk, chunks, processes)
+        yield from map_ahead(count_chunk, chain([following], chunks), processes)

@@ -452,13 +452,13 @@ def test_an_interrupted_update_goes_on(damage: bool, tmp_path: Path, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         update(tmp_path / "v", interrupted(), processes=1)
     kept = sorted((tmp_path / "v").glob("made-*/*.npz"))
-    assert len(kept) == 3
+    assert len(kept) == 2, "the last chunk that was read was not counted"
     if damage:
         kept[0].write_bytes(kept[0].read_bytes()[:-9])
     counted: list[str | None] = []
     monkeypatch.setattr(workers, "count", lambda texts, *given: counted.extend(texts) or count(texts, *given))
     update(tmp_path / "v", pairs([*TEXTS]), processes=1)
-    assert len(counted) == (4 if damage else 2)
+    assert len(counted) == len(TEXTS) - (2 if damage else 4)
     assert space(open_features(tmp_path / "v")).tolist() == space(build(TEXTS, processes=1)).tolist()
     assert not list((tmp_path / "v").glob("made-*/*.npz"))
 

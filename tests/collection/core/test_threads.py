@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from collection.core.threads import ReadAhead
+from tests.helpers import PATIENCE
 
 
 def test_items_keep_their_order_and_are_read_in_the_meantime() -> None:
@@ -25,7 +25,7 @@ def test_items_keep_their_order_and_are_read_in_the_meantime() -> None:
     taken = [next(read), next(read)]
     started.clear()
     with read.meanwhile():
-        assert started.wait(60), "no item was read within 60 seconds"
+        assert started.wait(PATIENCE), "no item was read"
     taken += read
     assert taken == list(range(1000))
     assert threads[:2] == [threading.current_thread().name] * 2
@@ -42,7 +42,7 @@ def test_an_error_is_raised_where_its_item_would_be() -> None:
 
     read = ReadAhead(items())
     with read.meanwhile():
-        assert failed.wait(60), "the third item was not reached within 60 seconds"
+        assert failed.wait(PATIENCE), "the third item was not reached"
     assert [next(read), next(read)] == ["a", "b"]
     for _ in range(2):
         with pytest.raises(ValueError, match="the third"):
@@ -54,7 +54,6 @@ def test_reading_stops_with_the_block_and_goes_on_with_the_next() -> None:
         number = 0
         while True:
             yield (number := number + 1)
-            time.sleep(0.0001)
 
     read = ReadAhead(items())
     for _ in range(2):
