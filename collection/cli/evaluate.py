@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="pd.DataFrame | QrelsIndex")
 
+MOST_TOGETHER = 10
+"""Largest number of runs that a worker of a cluster evaluates in one call, which indexes the qrels once."""
+
 
 def parse_measures(
     texts: Sequence[str], relevance_level: float | None, judged_only: bool = False
@@ -125,22 +128,26 @@ def evaluate_files(
         parts = []
         # Workers have another working directory; a name that is no file is a dataset.
         places = [path.absolute() if path.exists() else path for path in map(Path, runs)]
-        named = zip(places, formats.name_runs(runs), strict=True)
-        each = ((qrels, (place, name, exclude_query_document, measures, options)) for place, name in named)
-        for part in map_items(_evaluate_file, each, cluster):
+        named = list(zip(places, formats.name_runs(runs), strict=True))
+        size = max(1, min(MOST_TOGETHER, len(runs) // 16))
+        groups = [named[first : first + size] for first in range(0, len(named), size)]
+        each = ((qrels, (group, exclude_query_document, measures, options)) for group in groups)
+        for part in map_items(_evaluate_group, each, cluster):
             parts.append(part)
-            progress("runs", len(parts), len(runs))
+            progress("runs", sum(len(done.coverage) for done in parts), len(runs))
         return comparison.Evaluation.merge(parts)
 
 
-def _evaluate_file(
-    qrels: pd.DataFrame | QrelsIndex, own: tuple[Path, str, bool, list[Measure], dict[str, Any]]
+def _evaluate_group(
+    qrels: pd.DataFrame | QrelsIndex, own: tuple[list[tuple[Path, str]], bool, list[Measure], dict[str, Any]]
 ) -> Evaluation:
     from collection import comparison, formats
 
-    path, name, exclude, measures, options = own
-    files = formats.RunFiles([path], [name], exclude_query_document=exclude)
-    return comparison.evaluate(files, qrels, measures, **options)
+    named, exclude, measures, options = own
+    paths, names = zip(*named, strict=True)
+    return comparison.evaluate(
+        formats.RunFiles(paths, names, exclude_query_document=exclude), qrels, measures, **options
+    )
 
 
 def estimate_files(

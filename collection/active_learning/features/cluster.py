@@ -6,9 +6,10 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count as count_up, islice
-from typing import Any
+from typing import Any, TypeVar
 
 from collection.active_learning.features.assembly import count_texts, made_blocks
+from collection.active_learning.features.matrix import FeatureMatrix
 from collection.active_learning.features.partitions import (
     CountedPartition,
     PartitionedMatrix,
@@ -21,8 +22,13 @@ from collection.active_learning.features.storage import Report
 from collection.cluster import Workers, require_module
 from collection.core.errors import FormatError
 
+T = TypeVar("T")
+
 PARTITION_ROWS = 100_000
 """Documents in a partition."""
+
+ANSWER_SECONDS = 30
+"""Without an answer of a worker after so long, the scheduler is asked in its place."""
 
 
 def write_partitions(
@@ -74,6 +80,17 @@ def count_partition(path: str, blocks: Sequence[str], bigrams: bool) -> CountedP
     return count_texts(texts, blocks, bigrams=bigrams, processes=1)
 
 
+class _Holder:
+    """The features of a partition at a worker, which a client asks directly: in 2 ms, not in 10 by the scheduler."""
+
+    def __init__(self, features: FeatureMatrix) -> None:
+        self.features = features
+
+    def call(self, function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+        """Call a function with the features and other arguments."""
+        return function(self.features, *arguments)
+
+
 def _size(counted: CountedPartition) -> int:
     rows, _ = next(iter(counted.values()))
     return len(rows.lengths)
@@ -94,6 +111,7 @@ class Cluster(Workers):
         super().__init__(address)
         self.folder, self.blocks, self.bigrams = folder, tuple(blocks), bigrams
         self._parts: list[Any] = []
+        self._holders: list[Any] = []
 
     def open_features(self, fingerprint: str = "") -> PartitionedMatrix:
         """Make the features at the workers, or find those that another client has made."""
@@ -106,6 +124,13 @@ class Cluster(Workers):
         def ask() -> dict[int, Any]:
             if not self._parts:
                 self._build()
+            try:
+                if not self._holders:
+                    self._hold()
+                answers = [self._holders[n].call(function, given) for n, given in arguments.items()]
+                return {n: answer.result(timeout=ANSWER_SECONDS) for n, answer in zip(arguments, answers, strict=True)}
+            except Exception:  # a worker is lost; otherwise the scheduler's answer is the same error
+                self._holders = []
             submit = self._client.submit
             futures = [submit(function, self._parts[n], *given, pure=False) for n, given in arguments.items()]
             return dict(zip(arguments, self._results(futures), strict=True))
@@ -114,8 +139,18 @@ class Cluster(Workers):
 
     def close(self) -> None:
         """Leave the cluster, which then forgets the features."""
-        self._parts = []
+        self._parts, self._holders = [], []
         super().close()
+
+    def _hold(self) -> None:
+        """Let the worker that has the features of a partition answer directly."""
+        owners = self._client.who_has(self._parts)
+        self._holders = self._results(
+            [
+                self._client.submit(_Holder, part, actor=True, workers=list(owners[part.key]), allow_other_workers=True)
+                for part in self._parts
+            ]
+        )
 
     def _build(self) -> tuple[Any, list[int]]:
         system, root = require_module("fsspec").core.url_to_fs(self.folder)
