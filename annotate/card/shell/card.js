@@ -20,6 +20,12 @@ import { ViewingTime } from "./viewing_time.js";
 const CALL = 4_000;
 const HEARTBEAT = 120_000;
 
+/** After these, what can wait is carried out with the next event, which is the timer of what is sent: the screen comes first. */
+const GOES_ON = new Set(["decide", "respond", "pass"]);
+
+/** Whether an effect can wait until the screen is painted; unsent decisions cannot. @param {Effect} effect */
+const canWait = (effect) => effect.type === "tell" || (effect.type === "store" && !effect.key.startsWith("pending:"));
+
 /** Whatever an event brings besides the time and a uuid, which `dispatch` adds. */
 /** @typedef {Event extends infer E ? E extends Event ? Omit<E, "at" | "uuid"> : never : never} Happening */
 
@@ -46,6 +52,8 @@ export class Card {
     this.on = null;
     /** @type {ViewingTime | null} */
     this.clock = null;
+    /** Effects that wait until the screen is painted. @type {Effect[]} */
+    this.later = [];
     /** @type {Map<TimerName, ReturnType<typeof setTimeout>>} */
     this.timers = new Map();
     this.openTabs(place, this.channel);
@@ -57,7 +65,9 @@ export class Card {
     const event = /** @type {Event} */ ({ at: Date.now(), uuid: newUuid(), ...happening });
     const { state, effects } = step(this.kind, this.state, event);
     this.state = state;
-    for (const effect of effects) this.carryOut(effect);
+    for (const effect of this.later.splice(0)) this.carryOut(effect);
+    this.later = GOES_ON.has(event.type) ? effects.filter(canWait) : [];
+    for (const effect of effects) if (!this.later.includes(effect)) this.carryOut(effect);
     // The time so far is in the decision: where its unit stays on screen, the clock restarts.
     if (effects.some((effect) => effect.type === "store" && effect.key.startsWith("pending:") && effect.value))
       this.clock = null;

@@ -17,21 +17,26 @@ export function bestPassages(view, drawn) {
   let places = NONE;
   let at = 0;
 
-  /** With the sentence before it in sight; a passage that is in sight already stays where it is. */
-  function bringIntoSight() {
+  /**
+   * With the sentence before it in sight; a passage that is in sight where the document is scrolled to, stays there.
+   *
+   * @param {number} from where it is scrolled to
+   */
+  function bringIntoSight(from) {
     const place = places[at];
     const [range] = place ? rangesOf(drawn.segments, place) : [];
-    if (!range) return;
-    const [box, sight] = [liveRange(range).getBoundingClientRect(), scroller.getBoundingClientRect()];
-    const line = view.node("bestLine").getBoundingClientRect();
-    const isInSight = box.top >= Math.min(line.bottom, sight.top + line.height) && box.bottom <= sight.bottom;
-    if (!isInSight) scroller.scrollTop += box.top - sight.top - Math.max(line.height + 8, sight.height / 5);
+    const sight = scroller.getBoundingClientRect();
+    const box = range && liveRange(range).getBoundingClientRect();
+    const line = view.node("bestLine").offsetHeight;
+    const top = box ? box.top - sight.top + scroller.scrollTop : 0;
+    const isInSight = !box || (top >= from + line && top + box.height <= from + sight.height);
+    scroller.scrollTop = isInSight ? from : top - Math.max(line + 8, sight.height / 5);
   }
 
   function next() {
     at = (at + 1) % places.length;
     view.render();
-    bringIntoSight();
+    bringIntoSight(scroller.scrollTop);
   }
 
   return {
@@ -46,7 +51,7 @@ export function bestPassages(view, drawn) {
       places = item?.unit.documents[0]?.best ?? NONE;
       if (turned) {
         at = 0;
-        requestAnimationFrame(bringIntoSight); // the text is drawn by then, and not painted yet
+        requestAnimationFrame(() => bringIntoSight(0)); // the text is drawn by then, and not painted yet
       }
       const place = places[at];
       paint("cd-best", place ? [place, drawn.segments] : [], () => (place ? rangesOf(drawn.segments, place) : []));

@@ -129,7 +129,9 @@ export function documentPart(view, drawn) {
     panels: { picture: { beside: true, isOfUnit: true } },
     render(item, turned) {
       const doc = item?.unit.documents[0];
-      if (turned && scroller.scrollTop && !(doc && drawn.isInAnswer(doc))) scroller.scrollTop = 0; // before the new text, while the layout is still valid
+      // Before the new text, while the layout is still valid; a document with a best passage is scrolled to that one.
+      const stays = doc && (doc.best?.length || drawn.isInAnswer(doc));
+      if (turned && !stays && scroller.scrollTop) scroller.scrollTop = 0;
       view.setHidden("document", !doc);
       if (!doc) return;
       const opened = isFolded(doc) ? reading().opened : null;

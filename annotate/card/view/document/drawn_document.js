@@ -4,7 +4,7 @@
 
 import { causeOf, Failure } from "../../shell/network.js";
 import { drawChips } from "../frame/chips.js";
-import { cut, forward, isMadeId, languageOf, make, setHidden } from "../frame/nodes.js";
+import { cut, forward, isMadeId, languageOf, make, setHidden, setWords } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
 import { drawNoPdf, drawPdfLink } from "./pdf.js";
 import { drawPictures } from "./pictures.js";
@@ -66,8 +66,8 @@ export class DrawnDocument {
     if (!nodes.title || !nodes.docId) return;
     const title = cut(doc.title || doc.doc_id, 1_000);
     this.title = [new Segment(0, title, nodes.title)];
-    nodes.title.textContent = forward(title);
-    nodes.docId.textContent = forward(cut(doc.doc_id, 200));
+    setWords(nodes.title, title);
+    setWords(nodes.docId, cut(doc.doc_id, 200));
     nodes.docId.classList.toggle("cd-made-id", isMadeId(doc.doc_id));
     setHidden(nodes.docId, !doc.title); // without a title the id stands in its place
   }
@@ -100,7 +100,7 @@ function drawText(node, doc, opened, marksByNumber) {
   if (doc.sentences) return drawSentences(node, doc.text ?? "", doc.sentences, marksByNumber);
   if (opened) return drawPieces(node, doc, opened);
   const text = doc.text ?? "";
-  if (html === null) node.textContent = forward(text);
+  if (html === null) setWords(node, text);
   else {
     node.innerHTML = html; // made safe by the server; besides the guidelines the one place where markup comes in
     if (forward(text) !== text) for (const each of textNodes(node)) each.node.data = forward(each.node.data);

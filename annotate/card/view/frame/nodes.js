@@ -3,6 +3,13 @@
 /** Text without the signs that turn all that follows round; one of no width for each, so that places stay. @param {string} text */
 export const forward = (text) => text.replace(/[\u202D\u202E]/g, "\u2060");
 
+/** Puts a text into a node; browsers lay out a text node with other letters sooner than a new one. @param {HTMLElement} node @param {string} text */
+export function setWords(node, text) {
+  const { firstChild: first, lastChild: last } = node;
+  if (first instanceof Text && first === last) first.data = forward(text);
+  else node.textContent = forward(text);
+}
+
 /** @param {HTMLElement} node @param {boolean} hidden */
 export function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;

@@ -11,7 +11,7 @@
 import { newTopicUnit, onScreen } from "../../core/state.js";
 import { causeOf } from "../../shell/network.js";
 import { Keys } from "./keys.js";
-import { forward, setHidden } from "./nodes.js";
+import { setHidden, setWords } from "./nodes.js";
 
 export class View {
   /** @param {Face} face @param {Card} card @param {HTMLElement} root the node with `data-part="card"` */
@@ -144,7 +144,7 @@ export class View {
   setText(name, text) {
     if (this.texts[name] === text) return;
     this.texts[name] = text;
-    this.node(name).textContent = forward(text);
+    setWords(this.node(name), text);
   }
 
   /** @param {string} name @param {boolean} hidden */

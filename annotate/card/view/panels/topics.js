@@ -44,10 +44,14 @@ export function topicText(view, topicOn) {
   /** @type {Topic | TopicWords | null} */
   let drawn = null;
   let isScrolled = false;
+  /** @type {string | null} */
+  let language = null;
   /** Browsers choose letters and line ends by the language. @param {Topic | TopicWords} topic */
   function setLanguage({ fields = [] }) {
     const said = fields.find(({ name }) => LANGUAGES.has(name.toLowerCase()));
     const lang = languageOf(said?.text.trim());
+    if (lang === language) return;
+    language = lang;
     for (const node of [...TEXTS, ...NEW_TEXTS].map((name) => view.node(name)))
       if (node.lang !== lang) node.lang = lang;
   }

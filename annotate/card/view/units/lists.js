@@ -4,7 +4,7 @@
 
 import { chosenOf } from "../../core/state.js";
 import { Segment } from "../document/text.js";
-import { cut, forward, make, setHidden } from "../frame/nodes.js";
+import { cut, forward, make, setHidden, setWords } from "../frame/nodes.js";
 import { count, plural } from "../frame/phrases.js";
 import { markAnswers, setColumns } from "./answers.js";
 import { Tile } from "./tile.js";
@@ -49,12 +49,12 @@ class Row {
     if (this.doc === doc && this.isOpen === isOpen && this.most === most) return;
     const name = doc.title || doc.doc_id;
     const title = cut(name, 300);
-    this.title.textContent = forward(title);
-    this.id.textContent = doc.title ? forward(cut(doc.doc_id, 100)) : "";
+    setWords(this.title, title);
+    setWords(this.id, doc.title ? cut(doc.doc_id, 100) : "");
     Object.assign(this.open, { ariaLabel: `Full text of ${forward(cut(name, 100))}`, ariaExpanded: String(isOpen) });
     const start = (doc.text ?? "The text of this document has not been imported.").slice(0, most);
     const preview = start.trimStart();
-    this.lines.textContent = forward(preview);
+    setWords(this.lines, preview);
     setHidden(this.lines, isOpen);
     setHidden(this.whole, !isOpen);
     if (isOpen) this.tile.draw(doc);
