@@ -27,6 +27,50 @@ def scrolls_sideways(card: Card) -> bool:
     return bool(card.page.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
 
+# ------------------------------------------------------------------------------------------- the next text
+
+
+@pytest.mark.parametrize("root", ["div", "shadow"])
+def test_the_next_text_is_ready_out_of_sight_and_takes_the_place_of_the_former(show: MakeCard, root: str) -> None:
+    right, line = "\u05d0\u05d1 \u05d2\u05d3", {"lang": "he"}
+    card = show(
+        document(1, text="first"),
+        document(2, text=right, metadata=line),
+        document(3, text="third"),
+        document(4, text="x = 1", form="preformatted"),
+        document(5, text="fifth " * 4_000),
+        query={"root": root},
+    )
+    text, ahead = card.part("text"), card.part("text-ahead")
+    expect(ahead).to_have_text(right)
+    expect(ahead).to_be_hidden()
+    below = "['document', 'text'].map(name => window.part(name).getBoundingClientRect().bottom).reduce((a, b) => a - b)"
+    assert card.page.evaluate(below) == 24, "it takes no place"
+    text.select_text()
+    card.press("1")
+    card.shows("d002")
+    expect(text).to_be_visible()
+    expect(text).to_have_text(right)
+    assert (style(card, "direction"), text.get_attribute("lang")) == ("rtl", "he")
+    expect(ahead).to_have_text("third")
+    assert card.page.evaluate("getSelection().toString()") == "", "what was selected is not on screen"
+    card.press("u")
+    card.shows("d001")
+    expect(text).to_have_text("first")
+    assert (style(card, "direction"), text.get_attribute("lang")) == ("ltr", "")
+    for key, shown in (("1", right), ("1", "third"), ("u", right), ("1", "third")):
+        card.press(key)
+        expect(text).to_have_text(shown)
+    expect(ahead).to_have_text("")  # no plain text comes next
+    card.press("1")
+    expect(text).to_have_text("x = 1")
+    expect(ahead).to_have_text("")  # a long text comes next: laying it out could hold up a key
+    card.press("1")
+    card.shows("d005")
+    expect(text).to_contain_text("fifth fifth")
+    assert card.part("text").count() == 1
+
+
 # ---------------------------------------------------------------------------------------------- forms
 
 

@@ -4,8 +4,16 @@
 
 import { outstanding } from "../state.js";
 
+/** Topics by their ids, for each list of them: there may be thousands of sentences. @type {WeakMap<Topic[], Map<string, Topic>>} */
+const byId = new WeakMap();
+
 /** @param {GradeScope} scope @param {string | null | undefined} queryId @returns {Topic | undefined} */
-export const topicOf = (scope, queryId) => scope.topics?.find(({ query_id }) => query_id === queryId);
+export function topicOf({ topics }, queryId) {
+  if (!topics) return undefined;
+  const known = byId.get(topics) ?? new Map(topics.map((topic) => [topic.query_id, topic]));
+  byId.set(topics, known);
+  return known.get(queryId ?? "");
+}
 
 /**
  * Judged and pooled of a topic, or of all (null), with decisions that are not counted yet.

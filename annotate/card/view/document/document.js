@@ -10,8 +10,8 @@ import { fetchPictures, pictureNode, shownPictures } from "./pictures.js";
 import { Ruler } from "./places.js";
 import { topOf } from "./text.js";
 
-/** Ms until the pictures of what comes next are fetched: the document first. */
-const FETCH_PICTURES = 100;
+/** Ms until what comes next is prepared: the document first. */
+const SOON = 100;
 
 /** A label that no person gave. @param {View} view @param {NonNullable<Doc["label"]>} label */
 function labelWords(view, { label_set: name, relevance }) {
@@ -30,6 +30,10 @@ export function documentPart(view, drawn) {
   const readings = new Map();
   /** The picture that is shown large, by its place among all. */
   let picture = 0;
+
+  /** The document that was prepared last. @type {Doc | undefined} */
+  let prepared;
+  let timer = 0;
 
   const shown = () => view.item?.unit.documents[0];
   const reading = () => readings.get(view.item?.unit.id ?? "") ?? USUAL;
@@ -79,6 +83,23 @@ export function documentPart(view, drawn) {
     if (!item || !doc || (!isHere && doc.truncated && !(await fetchWhole(view, doc)))) return;
     readings.set(item.unit.id, next);
     view.render();
+  }
+
+  /** The documents that come next: of this topic, or of those that were loaded ahead. */
+  function following() {
+    const { item, state } = view;
+    const ahead = state.scope.ahead[0]?.units ?? [];
+    const units = [...state.units.slice(0, 3), ...ahead.slice(0, 2)].filter((unit) => unit !== item?.unit);
+    return units.slice(0, 2).flatMap(({ documents }) => documents);
+  }
+
+  /** Fetches the pictures of what comes next, and lays out its text. */
+  function prepare() {
+    timer = 0;
+    const next = following();
+    next.forEach(fetchPictures);
+    [prepared] = next;
+    drawn.drawAhead(prepared);
   }
 
   /** Shows a picture of the document large; after the last one, the document again. @param {number} at */
@@ -144,9 +165,7 @@ export function documentPart(view, drawn) {
       view.node("document").classList.toggle("cd-alone", doc.text === "" && doc.images.length > 0);
       renderMore(doc, opened);
       if (seen) scroller.scrollTop += (topOf(drawn.segments, seen.place) ?? seen.top) - seen.top;
-      const next = view.state.units.slice(1, 3).flatMap(({ documents }) => documents);
-      if (turned && next.some(({ images }) => images.length))
-        setTimeout(() => next.forEach(fetchPictures), FETCH_PICTURES);
+      if (following()[0] !== prepared && !timer) timer = window.setTimeout(prepare, SOON);
     },
   };
 }

@@ -11,7 +11,17 @@ import { drawPictures } from "./pictures.js";
 import { countFirst, piecesOf, Ruler } from "./places.js";
 import { Segment, textNodes } from "./text.js";
 
-/** @typedef {Record<"chips" | "pictures" | "text" | "missing", HTMLElement> & Partial<Record<"title" | "docId", HTMLElement>>} DocumentNodes */
+/** Characters of a text that is laid out before it is on screen: a longer one would hold up a key meanwhile. */
+const MOST_AHEAD = 20_000;
+
+/** @typedef {Record<"chips" | "pictures" | "text" | "missing", HTMLElement> & Partial<Record<"title" | "docId" | "textAhead", HTMLElement>>} DocumentNodes */
+
+/** Whether a document is drawn as one text. @param {Doc} doc */
+const isPlain = ({ excerpts, form, sentences, text }) =>
+  form === "text" && Boolean(text) && !sentences && !excerpts?.length;
+
+/** Browsers choose letters and line ends by the language that a document says it is in. @param {Doc} doc */
+const languageOfDoc = ({ metadata }) => languageOf(metadata.lang ?? metadata.language);
 
 export class DrawnDocument {
   /** @param {DocumentNodes} nodes @param {number} mostChips */
@@ -22,6 +32,8 @@ export class DrawnDocument {
     this.doc = null;
     /** @type {Place[] | null} */
     this.opened = null;
+    /** The document whose text is in `nodes.textAhead`. @type {Doc | null} */
+    this.ahead = null;
     /** The stretches of the text and of the title; replaced with each drawing. @type {Segment[]} */
     this.segments = [];
     /** @type {Segment[]} */
@@ -44,11 +56,37 @@ export class DrawnDocument {
     return doc.sentences !== undefined && this.doc?.sentences !== undefined && this.doc.text === doc.text;
   }
 
+  /** Lays out the text of the document that comes next, out of sight; nothing if that is long or not a plain text. @param {Doc | undefined} doc */
+  drawAhead(doc) {
+    const node = this.nodes.textAhead;
+    const ahead = doc?.text && doc.text.length <= MOST_AHEAD && isPlain(doc) ? doc : null;
+    if (!node || ahead === this.ahead) return;
+    this.ahead = ahead;
+    setForm(node, "text");
+    node.lang = ahead ? languageOfDoc(ahead) : "";
+    setWords(node, ahead?.text ?? "");
+  }
+
+  /** Shows the text that was laid out ahead, in place of the one on screen; null if it is another one. @param {Doc} doc */
+  turnTo(doc) {
+    const { ahead, doc: former, nodes } = this;
+    const { text, textAhead } = nodes;
+    if (doc !== ahead || !textAhead || !former || !isPlain(former)) return null;
+    text.parentElement?.classList.add("cd-ahead");
+    textAhead.parentElement?.classList.remove("cd-ahead");
+    [text.dataset.part, textAhead.dataset.part] = ["text-ahead", "text"];
+    Object.assign(nodes, { text: textAhead, textAhead: text });
+    this.ahead = former;
+    return [new Segment(0, doc.text ?? "", textAhead)];
+  }
+
   /** Draws a document, folded to its excerpts and what was opened between them unless that is null. @param {Doc} doc @param {Place[] | null} opened */
   draw(doc, opened = null) {
     const { doc: former, mostChips, nodes } = this;
     if (this.isDrawn(doc, opened)) return;
-    const segments = this.isInAnswer(doc) ? this.segments : drawText(nodes.text, doc, opened, this.marksByNumber);
+    const segments = this.isInAnswer(doc)
+      ? this.segments
+      : (this.turnTo(doc) ?? drawText(nodes.text, doc, opened, this.marksByNumber));
     Object.assign(this, { doc, opened, segments });
     if (former === doc) return;
     setHidden(nodes.missing, doc.text !== null && !doc.no_text);
@@ -60,8 +98,7 @@ export class DrawnDocument {
       drawNoPdf(nodes.pictures, doc);
     }
     if (former?.metadata !== doc.metadata) drawChips(nodes.chips, doc.metadata, mostChips);
-    // Browsers choose letters and line ends by the language that a document says it is in.
-    const lang = languageOf(doc.metadata.lang ?? doc.metadata.language);
+    const lang = languageOfDoc(doc);
     for (const node of [nodes.title, nodes.text]) if (node && node.lang !== lang) node.lang = lang;
     if (!nodes.title || !nodes.docId) return;
     const title = cut(doc.title || doc.doc_id, 1_000);
