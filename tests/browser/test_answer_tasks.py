@@ -200,6 +200,15 @@ def test_a_nugget_stands_beside_its_answer_and_the_sentence_with_it_is_marked(
         assert quotes == answer.split("\n")
 
 
+BELOW = """() => {
+  const marked = [...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])
+    .concat(document).map((root) => root.querySelector("[data-part=around] [aria-current]")).find(Boolean);
+  const sentence = marked.getRootNode().querySelector("[data-part=topic-title]");
+  return Math.abs(marked.getBoundingClientRect().top - sentence.getBoundingClientRect().bottom) < 2;
+}"""
+"""Whether the marked sentence of an answer is right below itself above the answer."""
+
+
 def test_a_sentence_stands_in_its_answer_beside_the_document_that_it_cites(judge: Callable[[str, str], Page]) -> None:
     page = judge(SUPPORT, "dan")
     around, marked = page.locator("[data-part=around]"), page.locator("[data-part=around] [aria-current]")
@@ -211,9 +220,13 @@ def test_a_sentence_stands_in_its_answer_beside_the_document_that_it_cites(judge
     expect(page.locator("[data-part=text]")).to_have_text("Air lifts wings.")
     expect(page.locator("[data-part=cannot-judge]")).to_have_text("xCannot tell")
     expect(page.locator("[data-do=search]")).to_be_hidden()
+    around.locator("span").evaluate_all(
+        "spans => spans.forEach((span) => (span.style = 'display: block; height: 60em'))"
+    )
     page.keyboard.press("2")
     expect(current).to_contain_text("says 1 on 1.")  # the next sentence of the answer begins at once
     expect(marked).to_contain_text("says 1 on 1.")
+    wait(page, BELOW, "the marked sentence right below itself, however far down it is in its answer")
     saved(page)
     page.keyboard.press("ArrowLeft")
     expect(current).to_contain_text("says 0 on 1.")

@@ -20,7 +20,7 @@ import { ViewingTime } from "./viewing_time.js";
 const CALL = 4_000;
 const HEARTBEAT = 120_000;
 
-/** After these, what can wait is carried out with the next event, which is the timer of what is sent: the screen comes first. */
+/** After these events, effects that can wait are carried out with the next one, at the latest the timer `pump`: the screen comes first. */
 const GOES_ON = new Set(["decide", "respond", "pass"]);
 
 /** Whether an effect can wait until the screen is painted; unsent decisions cannot. @param {Effect} effect */

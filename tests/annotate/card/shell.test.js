@@ -118,6 +118,22 @@ inBrowser(
   },
 );
 
+inBrowser("what comes next is drawn before other tabs are told, and what is unsent is kept first", async (browser) => {
+  const { card, messages } = browser;
+  card.dispatch({ type: "mount", fresh: true, requested: null });
+  await browser.answer();
+  const kept = mock.method(localStorage, "setItem");
+  const said = () => messages.some(({ type }) => type === "said");
+  /** @type {boolean[]} */
+  const drawn = [];
+  card.draw = () => drawn.push(said());
+  card.dispatch({ type: "decide", answer: { kind: "chosen", chosen: ["d1"] }, ...card.by("key") });
+  assert.deepEqual(drawn, [false]);
+  assert.equal(kept.mock.calls.length, 1);
+  mock.timers.tick(100);
+  assert(said());
+});
+
 inBrowser("reading goes on after the page has mounted its card again", async (browser) => {
   const { card } = browser;
   card.draw = () => undefined;

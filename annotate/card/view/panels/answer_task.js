@@ -136,9 +136,9 @@ function aroundSentence(view) {
     current?.setAttribute("aria-current", "true");
     marked = current;
     if (!current) return;
-    const top = need.offsetTop + sentence.offsetHeight;
+    const top = current.getBoundingClientRect().top - need.getBoundingClientRect().top + need.scrollTop;
     const room = need.clientHeight - sentence.offsetHeight - current.offsetHeight;
-    need.scrollTop = current.offsetTop - top - Math.max(0, room / 2);
+    need.scrollTop = top - sentence.offsetHeight - Math.max(0, room / 2);
   }
 
   return {
