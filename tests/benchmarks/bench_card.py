@@ -49,6 +49,7 @@ from collection import Campaign
 from collection.core.answer_tasks import ANSWER_TASKS
 from collection.core.questions import read_questions
 from tests.benchmarks.bench_judging import TOPICS, annotate, build, high
+from tests.benchmarks.ratios import Row, keep
 from tests.browser.chromium import HELP, find
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.serving import free_port, use_link
@@ -234,6 +235,12 @@ def main(seconds: float, apart: bool) -> None:
             with tempfile.TemporaryDirectory() as scratch:
                 one_mode(browser, Path(scratch) / "campaign", mode, seconds, speed, kept, killed, room)
         browser.close()
+    for what, column in (("text", 3), ("painted", 4)):
+        for mode in ("pool", "loop"):
+            times = {row[0]: row[column] for row in speed if row[1] == "0"}
+            card, page = (float(times[name].split(" / ")[0]) for name in (mode, f"bare page, {mode}"))
+            more = f"{card - page:+.1f} ms"
+            keep(Row(f"card: key to {what}", f"{mode}, alone", f"{card:.1f} ms", more, "bare page"))
     heads = ["mode", "clients", "judged", "text ms", "painted ms", "browser's saves ms", "clients' saves ms"]
     table("Key press to the next document, and saves: median / 95th percentile", heads, speed)
     table("Bursts of keys", ["mode", "every ms", "kept", "lost", "doubled", "wrong", "not taken"], kept)

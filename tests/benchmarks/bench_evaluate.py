@@ -306,9 +306,11 @@ def main() -> int:
         title = "40 runs, 50 topics x 1,000 documents, 300 judged a topic"
         runs = sorted(folder.glob("dense*.run"))
         _, at_last = from_files(title, pythons, folder / "dense.qrels", runs, options.repeats)
+        title = "One run of 2,000 lines"
+        _, and_small = from_files(title, pythons, folder / "small.qrels", [folder / "small.run"], options.repeats)
         of_command(folder / "small.qrels", folder / "small.run", options.repeats)
         in_memory(pythons, whole.with_suffix(".qrels"), whole, options.repeats)
-    return 0 if agree and also and at_last else 1
+    return 0 if agree and also and at_last and and_small else 1
 
 
 if __name__ == "__main__":

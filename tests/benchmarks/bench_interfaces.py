@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import chain, starmap
+from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -26,8 +27,11 @@ import pandas as pd
 import pytrec_eval
 from ir_measures import AP, RR, Bpref, Judged, NumRelRet, P, Qrel, R, ScoredDoc, SetF, SetP, SetR, infAP, nDCG
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
 from collection.interfaces import pytrec_eval as ours
 from collection.interfaces.ir_measures_provider import CleverdonProvider
+from tests.benchmarks.ratios import Row, keep
 
 NAMES = {"map", "recip_rank", "P.10", "recall.1000", "ndcg_cut.10"}
 MEASURES = [AP, RR, P @ 10, R @ 1000, nDCG @ 10]
@@ -37,6 +41,13 @@ SHAPES = {
     "one": (1, 300, 1000), "tiny": (1, 5, 10),
 }  # fmt: skip
 """Topics, judged documents and retrieved documents of a topic."""
+
+SHOWN = (
+    "pytrec_eval, evaluate",
+    "ir_measures, calc_aggregate of dictionaries",
+    "ir_measures, calc_aggregate of frames",
+)
+"""Calls in the table of all benchmarks, beside the slowest one of each tool."""
 
 Nested = dict[str, dict[str, Any]]
 
@@ -163,11 +174,24 @@ def measure(title: str, shape: tuple[int, int, int], repeats: int, only: str) ->
     qrels, run = make(*shape)
     topics, judged, depth = shape
     print(f"{title}: {topics:,} topics x {depth:,} documents, about {judged} judged")
-    slower = []
+    slower, ratios = [], {}
     for name, (call, tools) in (pytrec_eval_calls(qrels, run) | ir_measures_calls(qrels, run)).items():
         if only in name:
             ratio = take_turns(f"  {name}", partial(call, tools[0]), partial(call, tools[1]), repeats)
+            ratios[name] = ratio
             slower += [f"{title}: {name} ({ratio:.2f})"] if ratio < 1 else []
+    for tool in ("pytrec_eval", "ir_measures"):
+        found = {name: ratio for name, ratio in ratios.items() if name.startswith(tool)}
+        for name in {min(found, key=found.__getitem__, default=""), *SHOWN} & found.keys():
+            keep(
+                Row(
+                    f"call of {name}",
+                    f"{topics:,} topics x {depth:,}",
+                    "",
+                    f"{found[name]:.2f}",
+                    "theirs, times as long",
+                )
+            )
     return differ(qrels, run), slower
 
 
