@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from collection.active_learning.features.assembly import CountRows, weigh_blocks
 from collection.active_learning.features.blocks import Vocabulary
@@ -125,7 +125,7 @@ class PartitionedMatrix(FeatureMatrix):
         """Rank like :meth:`.FeatureMatrix.rank`; sends a bit per document, receives the best of each partition."""
         self._split(weights)
         vector = np.asarray(weights, np.float32)
-        columns = np.flatnonzero(vector)  # a model knows the terms of its few hundred examples
+        columns = np.flatnonzero(vector).astype(np.int32)  # a model knows the terms of its few hundred examples
         sparse = (columns, vector[columns])
         requests = {}
         for number, (start, end) in enumerate(zip(self._starts[:-1], self._starts[1:], strict=True)):
@@ -169,7 +169,9 @@ def _bm25(matrix: FeatureMatrix, text: str, k1: float, b: float, index: Ints) ->
     return matrix.bm25(text, k1, b, index=index)
 
 
-def _rank(matrix: FeatureMatrix, sparse: tuple[Ints, Floats32], count: int, packed: Bytes, apart: Ints) -> Ranked:
+def _rank(
+    matrix: FeatureMatrix, sparse: tuple[NDArray[np.int32], Floats32], count: int, packed: Bytes, apart: Ints
+) -> Ranked:
     weights = np.zeros(matrix.width, np.float32)
     weights[sparse[0]] = sparse[1]
     return matrix.rank(weights, count, np.unpackbits(packed, count=matrix.size).astype(np.bool_), apart)
