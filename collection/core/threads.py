@@ -57,9 +57,11 @@ class ReadAhead(Iterator[T]):
         self._items = iter(items)
         self._ready: deque[T] = deque()
         self._error: BaseException | None = None
+        self._taken, self._most = 0, 0
         self._stop = False
 
     def __next__(self) -> T:
+        self._taken += 1
         if self._ready:
             return self._ready.popleft()
         if self._error is not None:
@@ -68,8 +70,8 @@ class ReadAhead(Iterator[T]):
 
     @contextmanager
     def meanwhile(self) -> Iterator[None]:
-        """Read items while the block runs, which takes none."""
-        self._stop = False
+        """Read items while the block runs, which takes none: at most twice as many as since the last such block."""
+        self._taken, self._most, self._stop = 0, max(PAUSE_AFTER, 2 * self._taken), False
         reader = Thread(target=self._fill, name="read ahead")
         reader.start()
         try:
@@ -84,7 +86,7 @@ class ReadAhead(Iterator[T]):
                 self._ready.append(item)
                 if len(self._ready) % PAUSE_AFTER == 0:
                     sleep(PAUSE)
-                if self._stop:
+                if self._stop or len(self._ready) >= self._most:
                     break
         except BaseException as error:  # raised in the thread that takes the items
             self._error = error
