@@ -28,9 +28,13 @@ lists of nuggets are different, so their assignments cannot be compared one by o
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+
+# The matrices are small: threads of the linear algebra would only wait for one another, longer than they work.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pandas as pd
