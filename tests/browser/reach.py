@@ -22,9 +22,12 @@ EXCEPTIONS = {
 }
 """Faults of Streamlit's own elements, which no option or style changes: rule, and a part of the element."""
 
-_AXE = """async () => {
+MAIN = "[data-testid=stMain]"
+"""The part of a page of the app beside the menu."""
+
+_AXE = """async (part) => {
   const rules = { 'target-size': { enabled: true } };
-  const { violations } = await axe.run(document, { resultTypes: ['violations'], rules });
+  const { violations } = await axe.run(part ?? document, { resultTypes: ['violations'], rules });
   return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)).flatMap(({ id, nodes }) =>
     nodes.map((node) => [id, node.html.slice(0, 300), node.failureSummary]));
 }"""
@@ -61,7 +64,7 @@ _SIDEWAYS = f"""() => {{{_DEEP}
   return [...wide, ...all(document.body).filter((e) => hasText(e) && isShown(e) && isCut(e)).map(tell)];
 }}"""
 
-_WATCH = f"""() => {{{_DEEP}
+_WATCH = f"""(part) => {{{_DEEP}
   const ids = window.reachIds ??= new Map();
   const name = (e) => {{ if (!ids.has(e)) ids.set(e, ids.size); return ids.get(e); }};
   const isIn = (e, css) => {{
@@ -89,7 +92,7 @@ _WATCH = f"""() => {{{_DEEP}
     return all(document.body).find((other) => other.matches('input[type=radio]') && other.name === e.name);
   }};
   window.reach = {{
-    focusable: () => all(document.body).filter((e) => e.tabIndex >= 0 && !e.disabled && isSeen(e)
+    focusable: () => all(document.querySelector(part)).filter((e) => e.tabIndex >= 0 && !e.disabled && isSeen(e)
       && e.matches('a[href], button, input, select, textarea, summary, [tabindex]')
       && !isIn(e, '[inert], [aria-hidden=true], details:not([open]) > :not(summary)'))
       .map((e) => [name(stop(e)), tell(e)]),
@@ -100,23 +103,28 @@ _WATCH = f"""() => {{{_DEEP}
       const box = e.getBoundingClientRect();
       const isCell = Boolean(e.closest('canvas'));  // the table draws the focus itself
       return [name(isCell ? e.closest('canvas') : stop(e)), tell(e), isCell || (box.right > 0 && box.left < innerWidth),
-        isCell || e.matches('textarea, input:not([type]), input[type=text], input[type=number], input[type=password]')];
+        isCell || e.matches('textarea, input:not([type]), input[type=text], input[type=number], input[type=password]'),
+        isIn(e, part)];
     }},
-    differs: () => !window.reachLast?.isConnected || look(window.reachLast) !== window.reachLook,
+    // Where the focus is now, and whether the element that it has left looks different without it.
+    step: () => {{
+      const differs = !window.reachLast?.isConnected || look(window.reachLast) !== window.reachLook;
+      return [differs, window.reach.at()];
+    }},
   }};
 }}"""
 
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
 
 
-def axe_faults(page: Page) -> list[tuple[str, str, str]]:
-    """Serious and critical faults that axe-core finds on a page: the rule, the element, what is wrong."""
+def axe_faults(page: Page, part: str | None = None) -> list[tuple[str, str, str]]:
+    """Serious and critical faults that axe-core finds on a page, or a part: the rule, the element, what is wrong."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    return [(rule, html, why) for rule, html, why in page.evaluate(_AXE)]
+    return [(rule, html, why) for rule, html, why in page.evaluate(_AXE, part)]
 
 
-def require_no_faults(page: Page, where: str, themes: Sequence[str] = THEMES) -> None:
+def require_no_faults(page: Page, where: str, themes: Sequence[str] = THEMES, part: str | None = None) -> None:
     """Fail if axe-core finds a serious or critical fault in one of these themes, other than the exceptions."""
     page.add_style_tag(content=STILL)
     for theme in themes:
@@ -124,11 +132,12 @@ def require_no_faults(page: Page, where: str, themes: Sequence[str] = THEMES) ->
         if page.get_by_test_id("stApp").count():
             expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
         # Charts and tables are drawn in the new theme somewhat later.
-        until_on(page, lambda: not _unexpected(page), f"no fault, {where}, {theme}", lambda: _unexpected(page))
+        unexpected = partial(_unexpected, page, part)
+        until_on(page, lambda there=unexpected: not there(), f"no fault, {where}, {theme}", unexpected)
 
 
-def _unexpected(page: Page) -> list[tuple[str, str, str]]:
-    return [fault for fault in axe_faults(page) if not any(map(partial(_is, fault), EXCEPTIONS))]
+def _unexpected(page: Page, part: str | None) -> list[tuple[str, str, str]]:
+    return [fault for fault in axe_faults(page, part) if not any(map(partial(_is, fault), EXCEPTIONS))]
 
 
 def _is(fault: tuple[str, str, str], exception: tuple[str, str]) -> bool:
@@ -151,31 +160,35 @@ def sideways(page: Page) -> list[str]:
     return list(page.evaluate(_SIDEWAYS))
 
 
-def walk(page: Page) -> list[str]:
-    """Walk once through a page by Tab; what is not reached, is off the screen, or does not show the focus.
+def walk(page: Page, part: str | None = None) -> list[str]:
+    """Walk once through a page, or a part, by Tab; what is not reached, off the screen, or shows no focus.
 
     A page that is redrawn meanwhile has other elements at the end: what it lacks counts if a second walk finds it, too.
     """
-    first = _walk_once(page)
+    first = _walk_once(page, part)
     if not first:
         return first
     if page.get_by_test_id("stApp").count():
         settled(page)
     page.evaluate("document.activeElement?.blur()")
-    return _walk_once(page)
+    return _walk_once(page, part)
 
 
-def _walk_once(page: Page, most: int = 500) -> list[str]:
+def _walk_once(page: Page, part: str | None, most: int = 500) -> list[str]:
     page.add_style_tag(content=STILL)
-    page.evaluate(_WATCH)
+    page.evaluate(_WATCH, part or "body")
+    if part:  # the next Tab leads to its first element
+        page.locator(part).evaluate("(e) => { e.tabIndex = -1; e.focus(); e.blur(); }")
     reached: dict[int, str] = {}
     problems: dict[str, None] = {}
     last: Any = None
     for _ in range(most):
         page.keyboard.press("Tab")
-        if last and not last[3] and not page.evaluate("reach.differs()"):
-            problems[f"does not show the focus: {last[1]}"] = None
-        last = page.evaluate("reach.at()")
+        before, (differs, last) = last, page.evaluate("reach.step()")
+        if before and not before[3] and not differs:
+            problems[f"does not show the focus: {before[1]}"] = None
+        if part and reached and not (last and last[4]):
+            break
         if last is None:
             continue
         if last[0] in reached and list(reached)[-1] != last[0]:

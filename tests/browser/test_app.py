@@ -12,7 +12,6 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement, formats
 from collection.core.records import Document, Topic
-from tests.browser.reach import NARROW, require_no_faults, resize, settled, sideways, walk
 from tests.browser.serving import (
     Serving,
     acknowledging,
@@ -24,7 +23,7 @@ from tests.browser.serving import (
     saved,
     sign_in,
 )
-from tests.browser.waiting import select_first_row, until_on
+from tests.browser.waiting import select_first_row
 from tests.helpers import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -167,21 +166,3 @@ def test_without_the_link_nothing_is_shown(serving: Serving, context: BrowserCon
     for place in ("", "judge"):
         page.goto(f"{serving.url}/{place}")
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-
-
-@pytest.mark.long
-def test_everybody_can_use_a_page_of_each_kind(serving: Serving, context: BrowserContext) -> None:
-    """The first of what `test_reach.py` asks of every page."""
-    page = context.pages[0]
-    for path in ("signin", "documentation/index"):
-        page.goto(f"{serving.url}/{path}")
-        require_no_faults(page, path, ["dark"])
-        assert walk(page) == [], path
-    page = sign_in(context, serving)
-    page.goto(serving.url)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    settled(page)
-    require_no_faults(page, "Overview")
-    assert walk(page) == []
-    resize(page, NARROW)
-    until_on(page, lambda: not sideways(page), "Overview within a phone", lambda: sideways(page))

@@ -14,9 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from collection import Campaign
 from tests.annotate.views.results.test_compare_page import SYSTEMS, TOPICS, write
-from tests.browser.card_page import faults
 from tests.browser.serving import Serving, sign_in
-from tests.browser.waiting import until_on
 from tests.browser.windows import open_window
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -95,20 +93,3 @@ def test_a_bar_leads_to_the_rankings_of_its_topic(page: Page) -> None:
     named = bars.nth(other).get_attribute("aria-label").removeprefix("Topic: ")[:2]
     bars.nth(other).click(force=True)
     expect(topic).to_have_value(re.compile(f"^{named}: topic {named} "))
-
-
-def require_clean(page: Page, where: dict[str, list[str]], what: str) -> None:
-    """Wait until the chart is drawn in the page's theme: then axe-core finds nothing serious there."""
-    until_on(page, lambda: not faults(page, where), f"{what} without faults", lambda: faults(page, where))
-
-
-def test_axe_finds_nothing_serious_in_either_theme(page: Page) -> None:
-    for at, name in (("Leaderboard", "means"), ("Tests", "tests"), ("Two systems", "topics")):
-        look(page, at)
-        expect(chart(page, name)).to_be_visible()
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme)
-            # The grey of all captions of the app is not this page's.
-            where = {"include": [f".st-key-chart-{name}"], "exclude": ["[data-testid=stCaptionContainer]"]}
-            expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
-            require_clean(page, where, f"{at} in the {theme} theme")

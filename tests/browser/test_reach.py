@@ -15,6 +15,7 @@ from collection import Campaign, demo, documentation
 from tests.browser.reach import (
     EXCEPTIONS,
     MAGNIFIED,
+    MAIN,
     NARROW,
     THEMES,
     WIDE,
@@ -89,12 +90,13 @@ def test_page_of_the_app(pages: dict[str, Page], serving: Serving, role: str, en
     open_page(page, serving, entry)
     for state in states(page):
         where = f"{entry.title} {state}"
-        require_no_faults(page, f"{where}, wide")
-        assert walk(page) == [], where
+        part = MAIN if state else None  # the menu and what is around it are as before
+        require_no_faults(page, f"{where}, wide", THEMES[:1], part)
+        assert walk(page, part) == [], where
         for size in (MAGNIFIED, NARROW):
             resize(page, size)
             until_on(page, lambda: not sideways(page), f"{where} within {size[0]} pixels", lambda: sideways(page))
-        require_no_faults(page, f"{where}, narrow", THEMES if not state else THEMES[1:])
+        require_no_faults(page, f"{where}, narrow", THEMES[1:], part)
         if not state:
             assert walk(page) == [], f"{where}, narrow"
         page.emulate_media(color_scheme="light")
@@ -126,10 +128,10 @@ def test_a_popover_takes_the_focus_and_gives_it_back(pages: dict[str, Page], ser
 @pytest.mark.parametrize("path", PUBLIC.values(), ids=PUBLIC)
 def test_page_without_a_session(context: BrowserContext, serving: Serving, path: str) -> None:
     page = context.pages[0]
-    for size in (WIDE, NARROW):
+    for size, theme in ((WIDE, "light"), (NARROW, "dark")):
         resize(page, size)
         page.goto(f"{serving.url}/{path}")
-        require_no_faults(page, path)
+        require_no_faults(page, path, [theme])
         assert sideways(page) == []
         assert walk(page) == []
 
