@@ -25,13 +25,6 @@ EXCEPTIONS = {
 MAIN = "[data-testid=stMain]"
 """The part of a page of the app beside the menu."""
 
-_AXE = """async (part) => {
-  const rules = { 'target-size': { enabled: true } };
-  const { violations } = await axe.run(part ?? document, { resultTypes: ['violations'], rules });
-  return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)).flatMap(({ id, nodes }) =>
-    nodes.map((node) => [id, node.html.slice(0, 300), node.failureSummary]));
-}"""
-
 _DEEP = """
   const all = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? all(e.shadowRoot) : [])]);
   const isSeen = (e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: false })
@@ -39,6 +32,35 @@ _DEEP = """
   const tell = (e) => `<${e.localName} ${[...e.attributes].filter(({ name }) => !/^(class|style|id|d)$/.test(name))
     .map(({ name, value }) => `${name}=${value.slice(0, 60)}`).join(' ')}> ${e.textContent.trim().slice(0, 60)}`;
 """
+
+_AXE = f"""async ([part, once]) => {{{_DEEP}
+  const around = part ? document.querySelector(part) : document;
+  const run = async (where, options) =>
+    (await axe.run(where, {{ resultTypes: ['violations'], ...options }})).violations;
+  const rules = {{ 'target-size': {{ enabled: true }}, 'color-contrast': {{ enabled: !once }} }};
+  const violations = await run(around, {{ rules }});
+  if (once) {{
+    const grounds = new Map();  // element -> its opacity and the colours behind it
+    const ground = (e) => {{
+      if (!e) return '';
+      if (!grounds.has(e)) {{
+        const {{ opacity, backgroundColor, backgroundImage }} = getComputedStyle(e);
+        const behind = ground(e.parentElement ?? e.getRootNode().host);
+        grounds.set(e, [opacity, backgroundColor, backgroundImage, behind].join());
+      }}
+      return grounds.get(e);
+    }};
+    const looks = new Map();
+    for (const e of all(around)) {{
+      if (![...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) || !isSeen(e)) continue;
+      const {{ color, fontSize, fontWeight, textShadow }} = getComputedStyle(e);
+      looks.set([color, fontSize, fontWeight, textShadow, ground(e)].join(), e);
+    }}
+    violations.push(...await run([...looks.values()], {{ runOnly: ['color-contrast'] }}));
+  }}
+  return violations.filter(({{ impact }}) => ['serious', 'critical'].includes(impact)).flatMap(({{ id, nodes }}) =>
+    nodes.map((node) => [id, node.html.slice(0, 300), node.failureSummary]));
+}}"""
 
 _SIDEWAYS = f"""() => {{{_DEEP}
   const scrollers = [document.documentElement, ...document.querySelectorAll('[data-testid=stMain]')];
@@ -117,14 +139,19 @@ _WATCH = f"""(part) => {{{_DEEP}
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important; }"
 
 
-def axe_faults(page: Page, part: str | None = None) -> list[tuple[str, str, str]]:
-    """Serious and critical faults that axe-core finds on a page, or a part: the rule, the element, what is wrong."""
+def axe_faults(page: Page, part: str | None = None, *, once: bool = False) -> list[tuple[str, str, str]]:
+    """Serious and critical faults that axe-core finds on a page, or a part: the rule, the element, what is wrong.
+
+    Of texts that look alike, on the same grounds, the contrast may be computed `once`: it takes longest by far.
+    """
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    return [(rule, html, why) for rule, html, why in page.evaluate(_AXE, part)]
+    return [(rule, html, why) for rule, html, why in page.evaluate(_AXE, [part, once])]
 
 
-def require_no_faults(page: Page, where: str, themes: Sequence[str] = THEMES, part: str | None = None) -> None:
+def require_no_faults(
+    page: Page, where: str, themes: Sequence[str] = THEMES, part: str | None = None, *, once: bool = False
+) -> None:
     """Fail if axe-core finds a serious or critical fault in one of these themes, other than the exceptions."""
     page.add_style_tag(content=STILL)
     for theme in themes:
@@ -132,12 +159,12 @@ def require_no_faults(page: Page, where: str, themes: Sequence[str] = THEMES, pa
         if page.get_by_test_id("stApp").count():
             expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
         # Charts and tables are drawn in the new theme somewhat later.
-        unexpected = partial(_unexpected, page, part)
+        unexpected = partial(_unexpected, page, part, once)
         until_on(page, lambda there=unexpected: not there(), f"no fault, {where}, {theme}", unexpected)
 
 
-def _unexpected(page: Page, part: str | None) -> list[tuple[str, str, str]]:
-    return [fault for fault in axe_faults(page, part) if not any(map(partial(_is, fault), EXCEPTIONS))]
+def _unexpected(page: Page, part: str | None, once: bool) -> list[tuple[str, str, str]]:
+    return [fault for fault in axe_faults(page, part, once=once) if not any(map(partial(_is, fault), EXCEPTIONS))]
 
 
 def _is(fault: tuple[str, str, str], exception: tuple[str, str]) -> bool:

@@ -96,7 +96,7 @@ def test_page_of_the_app(pages: dict[str, Page], serving: Serving, role: str, en
         for size in (MAGNIFIED, NARROW):
             resize(page, size)
             until_on(page, lambda: not sideways(page), f"{where} within {size[0]} pixels", lambda: sideways(page))
-        require_no_faults(page, f"{where}, narrow", THEMES[1:], part)
+        require_no_faults(page, f"{where}, narrow", THEMES[1:], part, once=True)
         if not state:
             assert walk(page) == [], f"{where}, narrow"
         page.emulate_media(color_scheme="light")
@@ -131,16 +131,18 @@ def test_page_without_a_session(context: BrowserContext, serving: Serving, path:
     for size, theme in ((WIDE, "light"), (NARROW, "dark")):
         resize(page, size)
         page.goto(f"{serving.url}/{path}")
-        require_no_faults(page, path, [theme])
+        require_no_faults(page, path, [theme], once=True)
         assert sideways(page) == []
         assert walk(page) == []
 
 
 @pytest.fixture(scope="module")
 def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation as HTML."""
+    """The documentation as HTML, which is built without warnings."""
     folder = tmp_path_factory.mktemp("html")
-    subprocess.run([sys.executable, "-m", "sphinx", "-q", str(ROOT / "docs"), str(folder)], check=True, cwd=ROOT)
+    sphinx = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(ROOT / "docs"), str(folder)]
+    done = subprocess.run(sphinx, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -150,10 +152,11 @@ def test_documentation_in_both_themes_on_a_phone_and_by_keyboard(html: Path, bro
     window = open_window(browser)
     page = window.pages[0]
     for file in files:
-        for size, theme in ((WIDE, "light"), (NARROW, "dark")):
+        resize(page, NARROW)
+        page.goto(file.as_uri())
+        for size, theme in ((NARROW, "dark"), (WIDE, "light")):
             resize(page, size)
-            page.goto(file.as_uri())
-            require_no_faults(page, file.stem, [theme])
+            require_no_faults(page, file.stem, [theme], once=True)
             assert sideways(page) == [], file.stem
     resize(page, WIDE)
     for file in (file for file in files if file.parent.name == "start"):
