@@ -125,9 +125,13 @@ window.addEventListener("keydown", (event) => {
   port2.postMessage(0);
 }, { capture: true });
 window.atOnce = [];
+let text = "";
 new MutationObserver(() => {
+  const now = window.part("CHANGES").textContent; // of the node that is on screen: another one holds what comes next
+  if (now === text) return;
+  text = now;
   window.atOnce.push(window.isPressed?.() ?? false);
-}).observe(window.part("CHANGES"), { childList: true, characterData: true, subtree: true });
+}).observe(root, { childList: true, characterData: true, attributeFilter: ["data-part"], subtree: true });
 window.run();
 window.ready = true;
 </script></body></html>
