@@ -49,7 +49,7 @@ test: node_modules/.package-lock.json chromium ## checks of every kind, in about
 	@$(MAKE) --no-print-directory -j3 check-tests $(CHECKS) check-card
 
 check-tests: $(VENV)/.compiled
-	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 4 -m "not long" tests
+	@$(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "not long" tests
 
 test-long: node_modules/.package-lock.json chromium ## the rest: every page in a browser, killed servers, replays, thousands of random cases
 	@CLEVERDON_FUZZ=0.2 $(TESTS_IN) $(BIN)/pytest $(FILES) -n 3 -m "$(LONG)" tests

@@ -7,10 +7,10 @@ import logging
 import secrets
 import shutil
 import signal
+import sqlite3
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, settings
+from sqlite_utils import Database
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.components.v2 import manifest_scanner
@@ -37,7 +38,10 @@ from collection import accounts
 from collection.campaign import Campaign
 from collection.cli import output
 from collection.core import display
+from collection.core.layout import DATABASE
 from collection.core.records import Document, Role, Topic
+from collection.schema import SCRIPTS
+from collection.store import schema_version
 from tests.collection.campaign.machine_labels.llm.llm_server import FakeEndpoint
 from tests.helpers import (
     PATIENCE,
@@ -57,8 +61,6 @@ from tests.helpers import (
 LONGEST = 15 * 60.0 * (16 if THOROUGH else 1)
 """Seconds after which a test is said to hang: ten times what the longest takes on a busy machine."""
 
-SLOW_CASES = 2
-"""How many cases of a slow test `make test` runs; `make test-long` runs the others."""
 
 # On a busy machine any example may take long once.
 settings.register_profile(
@@ -135,15 +137,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Files that wait for browsers and commands take longest; at the end one of them would run alone.
     """
-    seen = Counter[str]()
+    seen = set[str]()
     for item in items:
         if "opened" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
         if "slow" in item.keywords and "views" not in item.path.parts:  # there, a case is a page
             test = item.nodeid.partition("[")[0]
-            seen[test] += 1
-            if seen[test] > SLOW_CASES:
+            if test in seen:
                 item.add_marker(pytest.mark.long)
+            seen.add(test)
     items.sort(key=lambda item: item.path.relative_to(Path(__file__).parent).parts[0] in ("annotate", "collection"))
     if not (SHARED / "data").is_dir():
         skip = pytest.mark.skip(reason=f"needs the real collections in {SHARED}")
@@ -259,6 +261,26 @@ def _quick_passwords() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _tables_are_made_once() -> Iterator[None]:
+    """The migrations of a new campaign take longer than many a test does: it gets a copy of what they make."""
+    made: dict[tuple[str, ...], Database] = {}
+    migrate = schema_version.migrate
+
+    def copy(db: Database, path: Path | str) -> None:
+        if db.table_names():
+            migrate(db, path)
+            return
+        names = tuple(SCRIPTS)
+        if names not in made:
+            made[names] = Database(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
+            migrate(made[names], ":memory:")
+        made[names].conn.backup(db.conn)
+
+    with mock.patch.object(schema_version, "migrate", copy):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _progress_is_not_printed() -> Iterator[None]:
     """A busy machine takes long enough for a line of progress, which tests of what is printed would find."""
     with mock.patch.object(output, "SELDOM", float("inf")), mock.patch.object(display, "SELDOM", float("inf")):
@@ -354,8 +376,9 @@ def copy_of(
         directory = tmp_path / (name or original_name)
         shutil.copytree(folder, tmp_path, ignore=shutil.ignore_patterns(original_name), dirs_exist_ok=True)
         shutil.copytree(folder / original_name, directory)
-        with Campaign(directory) as unnamed:
-            unnamed.store.settings.put("id", secrets.token_hex(6))  # what a process keeps of a campaign has its id
+        with closing(sqlite3.connect(directory / DATABASE)) as unnamed, unnamed:
+            # What a process keeps of a campaign has its id.
+            unnamed.execute("UPDATE settings SET value = ? WHERE key = 'id'", (json.dumps(secrets.token_hex(6)),))
         opened.append(Campaign(directory))
         return opened[-1]
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.card_page import Card, was_undone, words
 from tests.browser.waiting import wait
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @pytest.fixture
@@ -78,7 +78,6 @@ def test_a_tab_that_is_closed_leaves_what_it_has_not_sent_to_the_other(tabs, des
     assert second.stored() == 0
 
 
-@pytest.mark.long
 def test_a_tab_that_dies_without_a_word_is_missed(desk, make_card, harness):
     first = make_card(alone=True).open()
     page = first.page.context.new_page()
@@ -105,7 +104,6 @@ def test_a_tab_that_dies_without_a_word_is_missed(desk, make_card, harness):
     assert len(desk.log) == len(desk.uuids) == 2
 
 
-@pytest.mark.long
 def test_notes_flags_settings_and_skips_are_known_in_both(tabs, desk):
     first, second = tabs
     first.press("f", "m")
@@ -129,7 +127,6 @@ def test_notes_flags_settings_and_skips_are_known_in_both(tabs, desk):
     assert first.stored("draft") == 0
 
 
-@pytest.mark.long
 def test_a_tab_of_another_annotator_is_none_of_these(desk, make_card, harness):
     first = make_card().open()
     other = Card(first.page.context.new_page(), harness.url + "/").open(annotator="grace")
