@@ -44,24 +44,23 @@ def map_ahead(function: Callable[[T], U], items: Iterable[T], threads: int) -> G
 class ReadAhead(Iterator[T]):
     """Items that are read in another thread while this one waits for something that needs no lock of Python.
 
-    An error of the iterator is raised where its item would be.
+    `size` tells how large an item is; items of at most the size `most` are read ahead. An error of the iterator is
+    raised where its item would be.
 
-    >>> letters = ReadAhead("abc")
+    >>> letters = ReadAhead("abc", len, 100)
     >>> with letters.meanwhile():
     ...     pass  # such as a long statement of a database
     >>> "".join(letters)
     'abc'
     """
 
-    def __init__(self, items: Iterable[T]) -> None:
-        self._items = iter(items)
+    def __init__(self, items: Iterable[T], size: Callable[[T], int], most: int) -> None:
+        self._items, self._size, self._most = iter(items), size, most
         self._ready: deque[T] = deque()
         self._error: BaseException | None = None
-        self._taken, self._most = 0, 0
         self._stop = False
 
     def __next__(self) -> T:
-        self._taken += 1
         if self._ready:
             return self._ready.popleft()
         if self._error is not None:
@@ -70,8 +69,8 @@ class ReadAhead(Iterator[T]):
 
     @contextmanager
     def meanwhile(self) -> Iterator[None]:
-        """Read items while the block runs, which takes none: at most twice as many as since the last such block."""
-        self._taken, self._most, self._stop = 0, max(PAUSE_AFTER, 2 * self._taken), False
+        """Read items while the block runs, which takes none."""
+        self._stop = False
         reader = Thread(target=self._fill, name="read ahead")
         reader.start()
         try:
@@ -81,12 +80,13 @@ class ReadAhead(Iterator[T]):
             reader.join()
 
     def _fill(self) -> None:
+        size = sum(map(self._size, self._ready))
         try:
-            for item in self._items:
+            while size < self._most and not self._stop:
+                item = next(self._items)
                 self._ready.append(item)
+                size += self._size(item)
                 if len(self._ready) % PAUSE_AFTER == 0:
                     sleep(PAUSE)
-                if self._stop or len(self._ready) >= self._most:
-                    break
-        except BaseException as error:  # raised in the thread that takes the items
+        except BaseException as error:  # raised in the thread that takes the items; also their end
             self._error = error

@@ -448,7 +448,7 @@ def test_the_exported_table_and_labels(campaign: Campaign, log: Path, tmp_path: 
     campaign.imports.import_files(clicks=log)
     files, found = campaign.corpus.clicks.export(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels", smoothing=0)
     assert files == {str(tmp_path / "c.tsv"): 3, str(tmp_path / "c.qrels"): 3}
-    back = pd.read_csv(tmp_path / "c.tsv", sep="\t", dtype={"query_id": str}, float_precision="round_trip")
+    back = pd.read_csv(tmp_path / "c.tsv", sep="\t", dtype={"query_id": str})
     assert list(back.columns) == ["query_id", "doc_id", "shown", "clicked", "ctr", "attractiveness", "by"]
     assert back["by"].eq("clicks").all()
     assert back["attractiveness"].to_numpy() == pytest.approx(found.documents["attractiveness"].to_numpy())

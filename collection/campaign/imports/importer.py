@@ -55,6 +55,9 @@ from collection.formats.source import FilePath, Source
 from collection.id_matches import has_invisible
 from collection.store import Inspection, Store
 
+MOST_AHEAD = 8 << 20
+"""Bytes of documents that are read while earlier ones are added to the full-text index."""
+
 RUNS_NAMED = 3
 """Maximum number of runs that the notice of missing texts names."""
 
@@ -323,6 +326,11 @@ def _read_each(sources: Iterable[tuple[Callable[[Source], None], Source]]) -> No
         source.release()  # a folder may have more files than a process may open
 
 
+def _memory(read: tuple[int, Document]) -> int:
+    """Bytes of a document in memory, nearly."""
+    return 500 + len(read[1].text or "")
+
+
 @dataclass(eq=False)
 class _DocumentCheck:
     """Collects what tells documents from topics while they are read; :mod:`collection.formats.kinds` knows columns."""
@@ -421,7 +429,7 @@ class _FileImport:
         waiting, self.blank = sum(self.store.pool.count_without_text().values()), 0
         try:
             with _named(path):
-                read = ReadAhead(self._documents(path))
+                read = ReadAhead(self._documents(path), _memory, MOST_AHEAD)
                 documents = self._counted(path, read, images, pdfs)
                 added = self.store.corpus.add_documents(documents, replace=self.replace, meanwhile=read.meanwhile)
         except ConflictError:  # with documents that have the ids of the file's topics, perhaps

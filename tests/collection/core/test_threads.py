@@ -21,7 +21,7 @@ def test_items_keep_their_order_and_are_read_in_the_meantime() -> None:
             started.set()
             yield number
 
-    read = ReadAhead(items())
+    read = ReadAhead(items(), lambda _: 1, 10_000)
     taken = [next(read), next(read)]
     started.clear()
     with read.meanwhile():
@@ -40,7 +40,7 @@ def test_an_error_is_raised_where_its_item_would_be() -> None:
         failed.set()
         raise ValueError("the third")
 
-    read = ReadAhead(items())
+    read = ReadAhead(items(), lambda _: 1, 10_000)
     with read.meanwhile():
         assert failed.wait(PATIENCE), "the third item was not reached"
     assert [next(read), next(read)] == ["a", "b"]
@@ -49,7 +49,7 @@ def test_an_error_is_raised_where_its_item_would_be() -> None:
             next(read)
 
 
-def test_no_more_is_read_than_twice_what_was_taken_before() -> None:
+def test_no_more_is_read_than_fits() -> None:
     """Otherwise, a reader that is faster than the database would fill the memory."""
     read_so_far: list[int] = []
 
@@ -58,18 +58,18 @@ def test_no_more_is_read_than_twice_what_was_taken_before() -> None:
             read_so_far.append(number)
             yield number
 
-    read = ReadAhead(items())
-    taken = [next(read) for _ in range(50)]
+    read = ReadAhead(items(), lambda _: 10, 95)
+    taken: list[int] = []
     for _ in range(3):
         with read.meanwhile():
             until(lambda: "read ahead" not in {thread.name for thread in threading.enumerate()}, "the end of reading")
-        assert len(read_so_far) <= len(taken) + 101
-        taken += [next(read) for _ in range(50)]
-    assert taken == list(range(200))
+        assert len(read_so_far) == len(taken) + 10
+        taken += [next(read) for _ in range(15)]
+    assert taken == list(range(45))
 
 
 def test_the_end_is_kept() -> None:
-    read = ReadAhead([])
+    read = ReadAhead([], len, 10)
     with read.meanwhile():
         pass
     assert list(read) == list(read) == []
