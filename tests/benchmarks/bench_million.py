@@ -182,6 +182,7 @@ def make_features(directory: Path) -> list[Line]:
     import pyarrow.compute  # noqa: F401
     import scipy.sparse  # noqa: F401
 
+    import collection.active_learning.features  # noqa: F401
     from collection import Campaign
 
     shutil.rmtree(directory / "campaign" / "features", ignore_errors=True)

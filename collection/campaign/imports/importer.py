@@ -55,7 +55,7 @@ from collection.formats.source import FilePath, Source
 from collection.id_matches import has_invisible
 from collection.store import Inspection, Store
 
-MOST_AHEAD = 8 << 20
+MOST_AHEAD = 12 << 20
 """Bytes of documents that are read while earlier ones are added to the full-text index."""
 
 RUNS_NAMED = 3
