@@ -10,7 +10,7 @@ DEMO ?= demo-campaign
 # The tests write hundreds of small databases, each synced: in memory where there is plenty of it.
 TESTS_IN := $(shell test -w /dev/shm && df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 {print "env TMPDIR=/dev/shm"}')
 DEMO_OPTIONS ?=
-# How fast it is, beside other tools: in less than two hours. The other benchmarks replay judgements, or load a server.
+# How fast it is, beside other tools. The other benchmarks replay judgements or load a server, some of them for hours.
 BENCH ?= evaluate interfaces million refresh cluster judging card
 PACKAGES := collection annotate
 NODE := $(BIN)/node
@@ -124,7 +124,7 @@ docs: $(VENV)/.dev ## the documentation as HTML, in docs/_build/html
 	@$(BIN)/python docs/registry_pages.py
 	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
-bench: $(VENV)/.dev ## speed beside other tools, as tables, in less than two hours; BENCH="loop" runs another one
+bench: $(VENV)/.dev ## speed beside other tools, as tables; BENCH="loop" runs another benchmark
 	@rm -f .bench/ratios.tsv
 	@for b in $(BENCH); do $(BIN)/python tests/benchmarks/bench_$$b.py || exit 1; done
 	@$(BIN)/python tests/benchmarks/ratios.py

@@ -61,7 +61,6 @@ from tests.helpers import (
 LONGEST = 15 * 60.0 * (16 if THOROUGH else 1)
 """Seconds after which a test is said to hang: ten times what the longest takes on a busy machine."""
 
-
 # On a busy machine any example may take long once.
 settings.register_profile(
     "cleverdon", deadline=None, max_examples=cases(25, 100), suppress_health_check=[HealthCheck.too_slow]

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="pd.DataFrame | QrelsIndex")
 
-MOST_TOGETHER = 10
-"""Largest number of runs that a worker of a cluster evaluates in one call, which indexes the qrels once."""
+MOST_TOGETHER, LEAST_CALLS = 10, 16
+"""Largest number of runs that a worker of a cluster evaluates in one call, which reads the index of the qrels once; and
+the calls that runs are divided into before several of them share one, so that all workers have some."""
 
 
 def parse_measures(
@@ -129,7 +130,7 @@ def evaluate_files(
         # Workers have another working directory; a name that is no file is a dataset.
         places = [path.absolute() if path.exists() else path for path in map(Path, runs)]
         named = list(zip(places, formats.name_runs(runs), strict=True))
-        size = max(1, min(MOST_TOGETHER, len(runs) // 16))
+        size = max(1, min(MOST_TOGETHER, len(runs) // LEAST_CALLS))
         groups = [named[first : first + size] for first in range(0, len(named), size)]
         each = ((qrels, (group, exclude_query_document, measures, options)) for group in groups)
         for part in map_items(_evaluate_group, each, cluster):

@@ -97,6 +97,22 @@ def built(tmp_path_factory):
     return (directory,)
 
 
+@pytest.mark.slow
+@pytest.mark.long
+def test_axe_finds_nothing_serious_on_the_real_page(serving, context):
+    page = sign_in(context, serving)
+    page.goto(f"{serving.url}/judge")
+    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
+    page.keyboard.press("2")
+    card = page.locator("[data-part=card]")  # the frame around it is Streamlit's
+    page.keyboard.press(",")
+    expect(page.locator("[data-part=settings-panel]")).to_be_visible()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", scheme)
+        assert faults(page, card) == [], scheme
+
+
 def test_every_panel_has_a_name_takes_the_focus_and_gives_it_back(full, make_card):
     card = make_card().open()
     card.press("2")

@@ -112,7 +112,11 @@ def test_a_cluster_that_ends_is_named_and_found_again(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.long
-def test_evaluate_prints_on_a_cluster_what_it_prints_here(workers: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("calls", [16, 1], ids=["a call for each run", "all runs in a call"])
+def test_evaluate_prints_on_a_cluster_what_it_prints_here(
+    workers: Any, tmp_path: Path, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collection.cli.evaluate.LEAST_CALLS", calls)
     runs, qrels = graded_runs(3, 4, 30, (0.5, 1, 2, 3), (0.4, 0.3, 0.2, 0.1))
     qrels.insert(1, "iteration", "0")
     qrels.sample(frac=0.8, random_state=1).to_csv(tmp_path / "qrels.txt", sep=" ", header=False, index=False)

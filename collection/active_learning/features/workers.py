@@ -27,7 +27,8 @@ T = TypeVar("T")
 BlockCounts = dict[str, TermCounts]
 
 FEW = 5_000
-"""Documents counted in this process before others are started, which takes about as long."""
+"""Texts that are counted in this process before others are started, which takes about as long. No other process is
+started for the last chunk."""
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 

@@ -327,8 +327,9 @@ def _read_each(sources: Iterable[tuple[Callable[[Source], None], Source]]) -> No
 
 
 def _memory(read: tuple[int, Document]) -> int:
-    """Bytes of a document in memory, nearly."""
-    return 500 + len(read[1].text or "")
+    """Bytes that a document takes in memory, roughly."""
+    _, document = read
+    return 500 + len(document.text or "") + sum(len(str(value)) for value in document.metadata.values())
 
 
 @dataclass(eq=False)
