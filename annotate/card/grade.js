@@ -39,6 +39,7 @@ function parts(view) {
   return [
     documentPart(view, drawn),
     pdfPart(view, drawn),
+    ...answerTask(view, drawn), // before the highlights: it measures in the frame that shows the document, and they change it
     highlights(view, () => drawn.marked),
     passages(view, drawn),
     questions(view),
@@ -49,7 +50,6 @@ function parts(view) {
     nearDuplicates(view),
     ...commonParts(view, shownTopic, TO_NOTE, true),
     topics(view),
-    ...answerTask(view, drawn),
     flag(view),
     search(view),
     history(view),

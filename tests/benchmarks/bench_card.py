@@ -92,7 +92,8 @@ WATCH = """
     return null;
   };
   const nodes = {};
-  const node = (part) => (nodes[part]?.isConnected ? nodes[part] : (nodes[part] = deep(document, part)));
+  const isStill = (part) => nodes[part]?.isConnected && nodes[part].dataset.part === part;
+  const node = (part) => (isStill(part) ? nodes[part] : (nodes[part] = deep(document, part)));
   const shown = () => {
     const id = node("doc-id");
     return id && id.checkVisibility() ? id.textContent : null;

@@ -240,10 +240,14 @@ def settled(page: Page) -> None:
 
 
 def unfold(page: Page) -> None:
-    """Open all expanders."""
+    """Open all expanders.
+
+    Those that are closed now are clicked at once: a page that is redrawn meanwhile may have none, for which a click
+    that waits would wait in vain.
+    """
     closed = page.locator("details:not([open]) > summary:visible").and_(page.locator(":not([inert] *)"))
     while closed.count():
-        closed.first.click()
+        closed.evaluate_all("summaries => summaries.forEach((summary) => summary.click())")
         settled(page)
 
 

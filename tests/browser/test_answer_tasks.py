@@ -203,7 +203,7 @@ def test_a_nugget_stands_beside_its_answer_and_the_sentence_with_it_is_marked(
 BELOW = """() => {
   const marked = [...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])
     .concat(document).map((root) => root.querySelector("[data-part=around] [aria-current]")).find(Boolean);
-  const sentence = marked.getRootNode().querySelector("[data-part=topic-title]");
+  const sentence = marked.getRootNode().querySelector("[data-part=topic-title]").closest("h2");
   return Math.abs(marked.getBoundingClientRect().top - sentence.getBoundingClientRect().bottom) < 2;
 }"""
 """Whether the marked sentence of an answer is right below itself above the answer."""
@@ -223,6 +223,7 @@ def test_a_sentence_stands_in_its_answer_beside_the_document_that_it_cites(judge
     around.locator("span").evaluate_all(
         "spans => spans.forEach((span) => (span.style = 'display: block; height: 60em'))"
     )
+    expect(page.locator("[data-part=topic-title-ahead]")).to_contain_text("says 1 on 1.")  # laid out, out of sight
     page.keyboard.press("2")
     expect(current).to_contain_text("says 1 on 1.")  # the next sentence of the answer begins at once
     expect(marked).to_contain_text("says 1 on 1.")

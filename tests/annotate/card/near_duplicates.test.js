@@ -8,16 +8,21 @@ import { nearDuplicates } from "../../../annotate/card/view/document/near_duplic
 
 Object.defineProperty(globalThis, "window", { value: globalThis });
 
-/** Draws a document again and again for a minute; gives what was asked. @param {object} setting @param {(object | undefined)[]} answers */
-async function drawn(setting, ...answers) {
+/** Draws a document again and again for a minute; gives what was asked. @param {{ near?: boolean, pool?: number, keys?: object, task?: string }} setting @param {(object | undefined)[]} answers */
+async function drawn({ near, pool = 2, keys = { near: {} }, task }, ...answers) {
   mock.timers.enable({ apis: ["setTimeout"] });
   /** @type {any[]} */
   const requested = [];
   const unit = { id: pairId("t1", "d1"), queryId: "t1", documents: [{ doc_id: "d1", text: "words" }] };
   const view = {
     card: { kind: grade },
-    data: { card: setting },
-    state: { units: [unit], history: [], outbox: [], scope: { topic: "t1" } },
+    data: { card: { near }, keys: { actions: keys }, task },
+    state: {
+      units: [unit],
+      history: [],
+      outbox: [],
+      scope: { topic: "t1", topics: [{ query_id: "t1", judged: 0, pool }] },
+    },
     render: () => undefined,
     ask: (/** @type {string} */ route, /** @type {any} */ { doc_ids }) => {
       requested.push([route, doc_ids]);
@@ -43,4 +48,9 @@ test("the card asks again while the server has not compared all, or a question h
 
 test("nothing is asked where the manager wants no word of near-duplicates", async () => {
   assert.deepEqual(await drawn({ near: false }), []);
+});
+
+test("nothing is asked where there can be none, or where no key shows one", async () => {
+  assert.deepEqual(await drawn({ pool: 1, task: "support" }), []);
+  assert.deepEqual(await drawn({ keys: {} }), []);
 });

@@ -4,16 +4,23 @@
 
 import { outstanding } from "../state.js";
 
-/** Topics by their ids, for each list of them: there may be thousands of sentences. @type {WeakMap<Topic[], Map<string, Topic>>} */
-const byId = new WeakMap();
+/**
+ * Places of topics by their ids, for each list of them. There may be thousands of sentences: a list in which only counts
+ * differ has the places of the former one.
+ *
+ * @type {WeakMap<Topic[], Map<string, number>>}
+ */
+const places = new WeakMap();
+
+/** @param {Topic[]} topics */
+function placesIn(topics) {
+  const known = places.get(topics) ?? new Map(topics.map(({ query_id }, at) => [query_id, at]));
+  places.set(topics, known);
+  return known;
+}
 
 /** @param {GradeScope} scope @param {string | null | undefined} queryId @returns {Topic | undefined} */
-export function topicOf({ topics }, queryId) {
-  if (!topics) return undefined;
-  const known = byId.get(topics) ?? new Map(topics.map((topic) => [topic.query_id, topic]));
-  byId.set(topics, known);
-  return known.get(queryId ?? "");
-}
+export const topicOf = ({ topics }, queryId) => topics?.[placesIn(topics).get(queryId ?? "") ?? -1];
 
 /**
  * Judged and pooled of a topic, or of all (null), with decisions that are not counted yet.
@@ -54,8 +61,12 @@ export function takeProgress(state, batch, answer, surplus) {
 
 /** @param {GradeScope} scope @param {string} queryId @param {(topic: Topic) => Partial<Topic>} changes */
 function change(scope, queryId, changes) {
-  scope.topics =
-    scope.topics?.map((topic) => (topic.query_id === queryId ? { ...topic, ...changes(topic) } : topic)) ?? null;
+  const { topics } = scope;
+  const topic = topicOf(scope, queryId);
+  if (!topics || !topic) return;
+  const known = placesIn(topics);
+  scope.topics = topics.with(known.get(queryId) ?? 0, { ...topic, ...changes(topic) });
+  places.set(scope.topics, known);
 }
 
 /** @param {GradeScope} scope @param {string} queryId @param {number} delta */

@@ -28,6 +28,7 @@ export const newPairs = (state, documents, judged) =>
 
 /** Drops judgements from the history whose pairs are open again because another device undid them. @param {Turn<GradeScope>} turn @param {Unit[]} units */
 export function dropFromHistory(turn, units) {
+  if (!units.length) return;
   const ids = new Set(units.map(({ id }) => id));
   const { look } = turn.state;
   changeHistory(turn, (entry) => (entry !== look && ids.has(idOf(entry.decision)) ? null : entry));

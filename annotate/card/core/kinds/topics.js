@@ -1,7 +1,7 @@
 // Topics of the card for grades: the open one, and when another one is opened.
 
 /** @import { TopicsAnswer } from "../../wire.d.ts" */
-/** @import { Ahead, Doc, GradeScope, Stored, LoopScope, State, SyncContext, Topic, TopicScope, Turn } from "../types.js" */
+/** @import { Doc, GradeScope, Stored, LoopScope, State, SyncContext, Topic, TopicScope, Turn, Unit } from "../types.js" */
 
 import { NO_VERSION, outstanding } from "../state.js";
 import { isDone, topicOf } from "./counts.js";
@@ -164,10 +164,11 @@ function goOn(turn, queryId) {
   if (isSame) Object.assign(state, { entered: queryId, wantsRecent }); // the history has the rest of the answer
   const next = ahead[at];
   if (!next) return;
-  const decided = [...state.history, ...outstanding(state)].map(({ decision }) => decision);
-  const undone = outstanding(state).filter(({ decision }) => decision.kind === "undone");
+  const decided = [...state.history, ...outstanding(state)].flatMap(({ decision }) =>
+    decision.query_id === queryId ? [decision] : [],
+  );
   const done = new Set(decided.map(idOf));
-  for (const { decision } of undone) done.delete(idOf(decision));
+  for (const decision of decided) if (decision.kind === "undone") done.delete(idOf(decision));
   const held = new Set(state.units.map(({ id }) => id));
   state.units = [...state.units, ...next.units.filter(({ id }) => !held.has(id) && !done.has(id))];
   state.exhausted = next.all;
@@ -203,11 +204,17 @@ export function takeAhead(turn, { journey }, answer, judged) {
   const { scope } = turn.state;
   if (!answer.ahead || journey !== scope.journey) return;
   if (answer.changed) scope.ahead = [];
+  const known = new Set([scope.topic, ...scope.ahead.map(({ queryId }) => queryId)]);
+  const fresh = [];
   for (const { query_id: queryId, documents, all } of answer.ahead) {
-    if (queryId === scope.topic || scope.ahead.some((each) => each.queryId === queryId)) continue;
+    if (known.has(queryId)) continue;
+    known.add(queryId);
     const loaded = documents.map((/** @type {Doc} */ each) => pairUnit(queryId, each));
-    const units = loaded.filter((/** @type {Ahead["units"][number]} */ { id }) => !judged.has(id));
-    dropFromHistory(turn, units);
-    scope.ahead = [...scope.ahead, { queryId, units, all }];
+    fresh.push({ queryId, units: loaded.filter((/** @type {Unit} */ { id }) => !judged.has(id)), all });
   }
+  dropFromHistory(
+    turn,
+    fresh.flatMap(({ units }) => units),
+  );
+  scope.ahead = [...scope.ahead, ...fresh];
 }

@@ -30,7 +30,8 @@ export function bestPassages(view, drawn) {
     const line = view.node("bestLine").offsetHeight;
     const top = box ? box.top - sight.top + scroller.scrollTop : 0;
     const isInSight = !box || (top >= from + line && top + box.height <= from + sight.height);
-    scroller.scrollTop = isInSight ? from : top - Math.max(line + 8, sight.height / 5);
+    const wanted = isInSight ? from : top - Math.max(line + 8, sight.height / 5);
+    if (scroller.scrollTop !== wanted) scroller.scrollTop = wanted;
   }
 
   function next() {

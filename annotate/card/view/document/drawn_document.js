@@ -4,7 +4,7 @@
 
 import { causeOf, Failure } from "../../shell/network.js";
 import { drawChips } from "../frame/chips.js";
-import { cut, forward, isMadeId, languageOf, make, setHidden, setWords } from "../frame/nodes.js";
+import { cut, forward, isMadeId, languageOf, make, setHidden, setWords, turnTo } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
 import { drawNoPdf, drawPdfLink } from "./pdf.js";
 import { drawPictures } from "./pictures.js";
@@ -70,12 +70,9 @@ export class DrawnDocument {
   /** Shows the text that was laid out ahead, in place of the one on screen; null if it is another one. @param {Doc} doc */
   turnTo(doc) {
     const { ahead, doc: former, nodes } = this;
-    const { text, textAhead } = nodes;
+    const { textAhead } = nodes;
     if (doc !== ahead || !textAhead || !former || !isPlain(former)) return null;
-    text.parentElement?.classList.add("cd-ahead");
-    textAhead.parentElement?.classList.remove("cd-ahead");
-    [text.dataset.part, textAhead.dataset.part] = ["text-ahead", "text"];
-    Object.assign(nodes, { text: textAhead, textAhead: text });
+    turnTo(nodes, "text");
     this.ahead = former;
     return [new Segment(0, doc.text ?? "", textAhead)];
   }

@@ -2,6 +2,7 @@
 
 /** @import { Item, NearDuplicate, Part, Unit, View } from "../types.js" */
 
+import { topicOf } from "../../core/kinds/counts.js";
 import { pairId } from "../../core/kinds/pairs.js";
 import { cut } from "../frame/nodes.js";
 import { lookBack, standingOf, wordsOf } from "../units/grades.js";
@@ -25,13 +26,21 @@ export function nearDuplicates(view) {
   /** The near-duplicate that is shown, and the earlier judgement that it was opened from. @type {{ to: string, from: string | null } | null} */
   let trip = null;
 
+  /** Whether near-duplicates are pointed out here: a sentence that cites a single document has none. */
+  function isUseful() {
+    const { scope } = view.state;
+    const { card: settings, keys, task } = view.data;
+    const isAlone = task !== undefined && topicOf(scope, scope.topic)?.pool === 1;
+    return settings.near !== false && "near" in keys.actions && !isAlone;
+  }
+
   const newOnes = () => view.state.units.filter(({ id, documents }) => !compared.has(id) && documents[0]?.text);
 
   /** Asks in an idle moment about new units; with the next ones a question that failed is asked again. */
   function askSoon() {
-    if (view.data.card.near === false || isAsking || units === view.state.units) return;
+    if (isAsking || units === view.state.units) return;
     units = view.state.units;
-    if (!newOnes().length) return;
+    if (!isUseful() || !newOnes().length) return;
     isAsking = true;
     const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 200)); // Safari has none
     idle(ask, { timeout: 2_000 });

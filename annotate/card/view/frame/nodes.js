@@ -10,6 +10,16 @@ export function setWords(node, text) {
   else node.textContent = forward(text);
 }
 
+/** Shows the node in which the next text is laid out already, in place of the one on screen. @param {Record<string, HTMLElement | undefined>} nodes @param {string} name */
+export function turnTo(nodes, name) {
+  const [shown, ahead] = [nodes[name], nodes[`${name}Ahead`]];
+  if (!shown || !ahead) return;
+  shown.parentElement?.classList.add("cd-ahead");
+  ahead.parentElement?.classList.remove("cd-ahead");
+  [shown.dataset.part, ahead.dataset.part] = [ahead.dataset.part, shown.dataset.part];
+  Object.assign(nodes, { [name]: ahead, [`${name}Ahead`]: shown });
+}
+
 /** @param {HTMLElement} node @param {boolean} hidden */
 export function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;

@@ -11,7 +11,7 @@
 import { newTopicUnit, onScreen } from "../../core/state.js";
 import { causeOf } from "../../shell/network.js";
 import { Keys } from "./keys.js";
-import { setHidden, setWords } from "./nodes.js";
+import { setHidden, setWords, turnTo } from "./nodes.js";
 
 export class View {
   /** @param {Face} face @param {Card} card @param {HTMLElement} root the node with `data-part="card"` */
@@ -121,8 +121,10 @@ export class View {
     for (const part of this.parts) part.render?.(item, turned);
     this.drawn = drawn;
     const { openPanel, panel, shownPanel } = this;
-    if (panel !== shownPanel)
+    if (panel !== shownPanel) {
+      this.root.dataset.panel = panel ?? "none";
       for (const name of Object.keys(this.panels)) this.setHidden(`${name}Panel`, panel !== name);
+    }
     this.shownPanel = panel;
     openPanel?.render?.();
     for (const part of this.parts) part.rendered?.(item, turned);
@@ -140,10 +142,16 @@ export class View {
     return /** @type {HTMLInputElement} */ (this.node(name));
   }
 
-  /** @param {string} name @param {string} text */
+  /** Also of a part whose next text is laid out ahead, in a part of its own. @param {string} name @param {string} text */
   setText(name, text) {
-    if (this.texts[name] === text) return;
+    const { [name]: former, [`${name}Ahead`]: ahead } = this.texts;
+    if (former === text) return;
     this.texts[name] = text;
+    if (ahead === text) {
+      this.texts[`${name}Ahead`] = former ?? "";
+      turnTo(this.nodes, name);
+      return;
+    }
     setWords(this.node(name), text);
   }
 

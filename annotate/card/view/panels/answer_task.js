@@ -3,11 +3,12 @@
 /** @import { Unit } from "../../core/types.js" */
 /** @import { DrawnDocument, Entry, Part, View } from "../types.js" */
 
+import { topicOf } from "../../core/kinds/counts.js";
 import { same } from "../../core/state.js";
 import { bestPassages } from "../document/best_passages.js";
 import { apart, cut, make } from "../frame/nodes.js";
 import { gradeBadge, gradeWords, lookBack } from "../units/grades.js";
-import { shownTopic } from "./topics.js";
+import { nameOfTopic, shownTopic } from "./topics.js";
 
 /** Milliseconds after a key until the context is drawn, so that the judged text comes first. */
 const AFTER_FRAMES = 30;
@@ -110,7 +111,8 @@ function nuggets(view) {
 
 /** Draws the answer around the sentence that stands above it. @param {View} view @returns {Part} */
 function aroundSentence(view) {
-  const [around, need, sentence] = [view.node("around"), view.node("need"), view.node("topicTitle")];
+  const [around, need] = [view.node("around"), view.node("need")];
+  const sentence = /** @type {HTMLElement} */ (need.querySelector("h2"));
   /** The sentences as they are drawn, and the marked one. @type {HTMLElement[]} */
   let drawn = [];
   /** @type {HTMLElement | undefined} */
@@ -125,9 +127,17 @@ function aroundSentence(view) {
     around.replaceChildren(...drawn.flatMap((part) => [part, " "]));
   }
 
+  /** Marks the sentence in its answer, and lays out the one that comes next. */
+  function settle() {
+    timer = 0;
+    mark();
+    const { scope } = view.state;
+    const next = topicOf(scope, scope.ahead[0]?.queryId);
+    if (next) view.setText("topicTitleAhead", nameOfTopic(next));
+  }
+
   /** Marks the sentence in its answer, and brings it into sight. */
   function mark() {
-    timer = 0;
     const current = drawn[view.item?.unit.documents[0]?.answer?.at ?? -1];
     if (current === marked) return;
     marked?.classList.remove("cd-current");
@@ -147,7 +157,7 @@ function aroundSentence(view) {
       view.setHidden("around", !answer);
       if (!answer) return;
       draw(answer.sentences);
-      if (!timer) timer = window.setTimeout(mark, AFTER_FRAMES);
+      if (!timer) timer = window.setTimeout(settle, AFTER_FRAMES);
     },
   };
 }

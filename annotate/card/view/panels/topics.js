@@ -9,12 +9,12 @@ import { cut, languageOf, make } from "../frame/nodes.js";
 import { figure } from "../frame/phrases.js";
 import { topicContext } from "./context.js";
 
-/** Ms until progress is drawn after a key: the next document first. */
+/** Ms until the id of the topic and progress are drawn after a key: the next document first. */
 const AFTER_FRAMES = 30;
 
 /** Fields that name the language of a topic, and the nodes of what is written in it. */
 const LANGUAGES = new Set(["lang", "language"]);
-const TEXTS = ["topicTitle", "description", "narrative", "turns", "earlierTurns"];
+const TEXTS = ["topicTitle", "topicTitleAhead", "description", "narrative", "turns", "earlierTurns"];
 const NEW_TEXTS = [
   "newTopicTitle",
   "newTopicDescription",
@@ -80,6 +80,7 @@ export function topicText(view, topicOn) {
         if (!wasNew) view.letGo(); // a button that was pressed last would be pressed by Enter once more
       }
       if (topic === drawn) return;
+      view.setHidden("fold", false);
       setLanguage(topic);
       drawContext(topic);
       view.setText("foldTitle", name);
@@ -134,6 +135,9 @@ export function topics(view) {
   function drawProgress() {
     const topic = shownTopic(view);
     if (view.isLeft || !topic) return;
+    view.setText("topicId", view.words`Topic ${cut(topic.query_id, 60)}`);
+    // Without a title the id stands in its place; where topics have another name, their titles say what they are.
+    view.setHidden("topicId", !topic.title || view.data.review_terms !== undefined);
     drawJudged("topic", topic);
     drawJudged("all", null);
     // Topics without a goal of their own are part of the total only if a budget limits them.
@@ -157,7 +161,7 @@ export function topics(view) {
       const text = optionText(topic, countOf(state, topic), view.data.task);
       if (option.textContent !== text) option.textContent = text;
     }
-    select.length = listed.length;
+    if (select.length !== listed.length) select.length = listed.length;
     const topic = shownTopic(view);
     const at = topic ? listed.indexOf(topic) : -1;
     if (select.selectedIndex !== at) select.selectedIndex = at;
@@ -190,9 +194,6 @@ export function topics(view) {
       if (!topic) return;
       if (turned && item && listed.length === scope.topics.length) setTimeout(drawProgress, AFTER_FRAMES);
       else drawProgress();
-      view.setText("topicId", view.words`Topic ${cut(topic.query_id, 60)}`);
-      // Without a title the id stands in its place; where topics have another name, their titles say what they are.
-      view.setHidden("topicId", !topic.title || view.data.review_terms !== undefined);
       const at = scope.topics.indexOf(topic);
       // The two stages of a review need the width for their names.
       for (const name of ["previousTopic", "nextTopic"]) view.setHidden(name, topic.stage !== undefined);

@@ -49,6 +49,7 @@ export function why(view) {
     const strongest = terms.slice(0, TERMS).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
     view.setText("whySentence", view.words(sentence));
     view.setHidden("whyScale", !strongest.length);
+    view.root.classList.toggle("cd-with-terms", strongest.length > 0);
     for (const [side, sign] of Object.entries({ whyFor: 1, whyAgainst: -1 })) {
       const rows = strongest.filter(([, share]) => share * sign > 0).map(termRow);
       view.setHidden(`${side}Block`, !rows.length);
