@@ -38,6 +38,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 from uuid import UUID
 
@@ -335,6 +336,7 @@ def serve(directory: Path) -> list[Line]:
 def draw_pages(directory: Path) -> list[Line]:
     """Draw each page of a manager twice."""
     from streamlit import config
+    from streamlit.components.v2 import manifest_scanner
     from streamlit.testing.v1 import AppTest
     from streamlit.util import calc_hash
 
@@ -348,6 +350,8 @@ def draw_pages(directory: Path) -> list[Line]:
         secret = campaign.people.accounts.open_session("boss")
     os.environ[DIRECTORY_VARIABLE] = str(directory / "campaign")
     config.set_option("runner.magicEnabled", False)  # as the server sets it
+    # An AppTest looks for components in all installed packages before each run, the server only when it starts.
+    manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
     Tokens.read_cookie = lambda self, value: secret  # type: ignore[method-assign]
     start = time.process_time()
     read_ahead(directory / "campaign")
