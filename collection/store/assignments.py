@@ -199,8 +199,7 @@ class AssignmentTables(Repository):
                 SELECT topic, sum(held) AS held, sum((NOT held AND (judged OR (made AND NOT for_all))) - made) AS done
                 FROM states GROUP BY topic
             ), unasked AS (
-                SELECT topic, count(*) AS pairs FROM pool
-                WHERE EXISTS (SELECT 1 FROM sample_in_use) AND wanted = 0 GROUP BY topic
+                SELECT topic, count(*) AS pairs FROM sample_in_use CROSS JOIN pool WHERE wanted = 0 GROUP BY topic
             )
             SELECT m.query_id, m.pool - coalesce(u.pairs, 0) - coalesce(d.held, 0),
                    m.finished - coalesce(u.pairs, 0) + coalesce(d.done, 0), m.judged + m.elsewhere

@@ -77,10 +77,13 @@ class PoolTables(Repository):
         """
         with self.connection.snapshot():
             qrels = self._count_qrels()
-            most = "WITH most AS (SELECT topic, max(wanted) AS wanted FROM pool GROUP BY topic) "
-            most += "SELECT query_id, wanted, 0 FROM most JOIN topics USING (topic) ORDER BY topic"
             if not len(qrels):
-                return self.connection.execute(most).fetchall()
+                # Outside a sample each pair needs somebody, so that one is the most if they are as many as the pairs.
+                return self.connection.execute(
+                    "SELECT query_id, CASE WHEN wanted = pool AND NOT EXISTS (SELECT 1 FROM sample_in_use) THEN 1 "
+                    "ELSE (SELECT max(p.wanted) FROM pool AS p WHERE p.topic = c.topic) END, 0 "
+                    "FROM topics JOIN topic_counts AS c USING (topic) WHERE pool > 0 ORDER BY topic"
+                ).fetchall()
             names = {name: name for name in ("topic", "doc", "wanted")}
             pool = columns.read(self.connection, names, {}, "FROM pool ORDER BY topic, doc").astype("int64")
             ids = self.connection.mapping("SELECT topic, query_id FROM topics ORDER BY topic")
@@ -94,6 +97,8 @@ class PoolTables(Repository):
         log = log_arrays.shared(self.connection).read(self.connection, [])
         names = log["annotator"].dictionary.to_pylist()
         is_qrels = np.array([*(name.startswith(QRELS_ANNOTATOR) for name in names), False])
+        if not is_qrels.any():
+            return pd.Series(dtype="int64")
         rows = is_qrels[to_numpy(log["annotator"])] & to_numpy(log["current"])
         rows &= is_value(log["counts_as"], "judgement")
         return pd.Series((to_numpy(log["topic"]) << 32 | to_numpy(log["doc"]))[rows]).value_counts()

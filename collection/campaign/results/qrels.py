@@ -314,7 +314,11 @@ class QrelsBuilder:
         if self._is_bounded:
             return ["judged"]
         forms: list[QrelsForm] = ["strata", "probabilities"]
-        return ["judged", *(form for form, has in zip(forms, self.store.pool.is_sampled(), strict=True) if has)]
+        with self.store.snapshot():
+            # The rounds, with their times and numbers of removed pairs, are other ones after a restore.
+            key = (self.store.judgements.versions()[0], self.store.pool.rounds().to_csv())
+            is_sampled = self.store.cached("sampled pool", key, self.store.pool.is_sampled, shared=True)
+        return ["judged", *(form for form, has in zip(forms, is_sampled, strict=True) if has)]
 
     def rule_report(
         self, rule: RuleChoice = None, *, topics: Iterable[str] | None = None, **parameters: str

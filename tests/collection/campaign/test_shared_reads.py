@@ -96,6 +96,7 @@ READS: dict[str, Callable[[Campaign], object]] = {
     "qrels": lambda c: c.results.qrels.with_sources().grades,
     "qrels of a topic": lambda c: c.results.qrels.build("highest", topics=["2"]),
     "graded topics": lambda c: c.results.qrels.graded_topics(),
+    "forms of qrels": lambda c: c.results.qrels.forms(),
     "runs": lambda c: [(run.topics, run.docs.tolist(), run.listed.tolist()) for run in c.corpus.coded_runs()],
     "evaluation": lambda c: result_or_error(lambda: evaluate(c)),
     "needed": count_needed_pairs,
@@ -162,9 +163,15 @@ def import_run(campaign: Campaign, rng: random.Random) -> None:
     campaign.imports.import_files(runs=[file], replace=True)
 
 
+def add_to_pool(campaign: Campaign, rng: random.Random) -> None:
+    """What a depth pool or a sample of it has beyond the pool."""
+    parameters: dict[str, float] = {"rate": 0.7} if rng.random() < 0.5 else {}
+    campaign.people.pools.add("uniform" if parameters else "depth", depth=rng.randrange(1, 6), **parameters)
+
+
 def roll_back(campaign: Campaign, rng: random.Random) -> None:
     with campaign.transaction():
-        for change in (decide, import_grades):
+        for change in (decide, import_grades, add_to_pool):
             change(campaign, rng)
             READS[rng.choice(list(READS))](campaign)
         raise CleverdonError("undone")
@@ -200,7 +207,8 @@ def test_every_number_is_that_of_a_fresh_process(
                 backup.unlink(missing_ok=True)
                 backup_archive.write(directory, backup)
             case where:
-                changes = {"import": rng.choice([import_grades, import_run]), "undone": roll_back}
+                imports = rng.choice([import_grades, import_run, add_to_pool])
+                changes = {"import": imports, "undone": roll_back}
                 for _ in range(rng.randrange(1, 4)):
                     try:
                         if where == "elsewhere":
@@ -221,3 +229,26 @@ def test_every_number_is_that_of_a_fresh_process(
         current = log["id"].to_numpy()[log["current"].to_numpy(zero_copy_only=False)]
         assert current.tolist() == campaign.store.connection.column(known)
     campaign.close()
+
+
+def test_forms_of_qrels_follow_the_pool(
+    copy_of: Callable[..., Campaign], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = copy_of(build)
+    backup_archive.write(campaign.directory, tmp_path / "backup.zip")
+    forms, sampled = campaign.results.qrels.forms, ["judged", "strata", "probabilities"]
+    assert forms() == ["judged"]
+    import_run(campaign, random.Random(3))  # with documents that are not in the pool yet
+    with pytest.raises(CleverdonError, match="undone"), campaign.transaction():
+        campaign.people.pools.add("uniform", depth=5, rate=1)
+        assert forms() == sampled
+        raise CleverdonError("undone")
+    assert forms() == ["judged"]
+    with in_another_process(monkeypatch), Campaign(campaign.directory) as other:
+        other.people.pools.add("uniform", depth=5, rate=1)
+    assert forms() == sampled
+    campaign.close()
+    shutil.rmtree(campaign.directory)
+    backup_archive.restore(tmp_path / "backup.zip", campaign.directory)
+    with Campaign(campaign.directory) as restored:
+        assert restored.results.qrels.forms() == ["judged"]
