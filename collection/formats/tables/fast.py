@@ -30,6 +30,9 @@ SMALL, BEGINNING = 64 << 10, 8 << 10
 
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
 
+MARKERS = (b"Q0", b"q0")
+"""Words of the second column, of which a block has only one."""
+
 
 class UnsupportedBlock(Exception):
     """Something that only the strict reader handles."""
@@ -236,15 +239,15 @@ def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> RowBlock:
         # Of fixed width, the fastest; a tag of another length is an error then.
         places[layout.tag.place], types["tag"] = "tag", pa.binary(len(layout.tag.word.encode()))
     if layout.marker is not None:
-        places[layout.marker], types["marker"] = "marker", coded
+        places[layout.marker], types["marker"] = "marker", pa.binary(2)
     column = dict(
         zip(types, _read_columns(data, separator, layout, {p: types[n] for p, n in places.items()}), strict=True)
     )
     if any(word[:1] in ("", "#") for word in column["topic"].dictionary.to_pylist()):
         raise UnsupportedBlock
-    if layout.marker is not None and any(word.upper() != "Q0" for word in column["marker"].dictionary.to_pylist()):
+    if layout.marker is not None and not any(_all_equal(word, column["marker"]) for word in MARKERS):
         raise UnsupportedBlock
-    if layout.tag is not None and not _all_equal(layout.tag.word, column["tag"]):
+    if layout.tag is not None and not _all_equal(layout.tag.word.encode(), column["tag"]):
         raise UnsupportedBlock
     keys = hash_pairs(column["topic"], column["doc"])
     values = _parse_values(column["value"], layout)
@@ -275,9 +278,9 @@ def _read_columns(data: Bytes | bytes, separator: str, layout: Layout, types: Ma
     return [table[str(place)].combine_chunks() for place in types]  # of one chunk, unless a block is enormous
 
 
-def _all_equal(word: str, column: Any) -> bool:
+def _all_equal(word: bytes, column: Any) -> bool:
     """Return whether every value of a column of fixed width is this word."""
-    wanted = np.frombuffer(word.encode() * len(column), np.uint8)
+    wanted = np.frombuffer(word * len(column), np.uint8)
     return np.array_equal(np.frombuffer(column.buffers()[1], np.uint8, len(wanted)), wanted)
 
 

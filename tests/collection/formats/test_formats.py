@@ -39,7 +39,7 @@ from collection.formats import (
     write_qrels,
 )
 from collection.formats.tables import strict
-from collection.formats.tables.duplicate_pairs import hash_texts
+from collection.formats.tables.duplicate_pairs import FEW_KEYS, MANY_KEYS, has_duplicate_keys, hash_texts
 from collection.formats.tables.fast import read_quickly
 from tests.helpers import ROOT, SHARED, THOROUGH, cases, join, reads_proc, some
 
@@ -396,6 +396,26 @@ def test_an_equal_hash_is_no_document_twice(write, monkeypatch):
     assert len(read_quickly(path, run.find_layout(path)).values) == 6
     path = write(as_run([*pairs, ("2", "a")]))
     assert read_quickly(path, run.find_layout(path)) is None
+
+
+@pytest.mark.parametrize("count", [2, FEW_KEYS, FEW_KEYS + 1, MANY_KEYS, MANY_KEYS + 1])
+def test_a_repeated_key_is_found_in_any_number_of_keys(count: int) -> None:
+    keys = np.random.default_rng(0).permutation(np.arange(count, dtype=np.uint64) << np.uint64(44))
+    keys ^= np.arange(count, dtype=np.uint64)  # also where several have the same first bits
+    assert len(np.unique(keys)) == count
+    assert not has_duplicate_keys(keys)
+    for first, second in [(0, count - 1), (0, 1), (count // 2 - 1, count // 2)]:
+        again = keys.copy()
+        again[second] = again[first]
+        assert has_duplicate_keys(again)
+    same_bits = keys[0] + np.array([5, 5, 6], dtype=np.uint64)  # the last one takes the cell of both others
+    assert has_duplicate_keys(np.concatenate([keys[1:] | np.uint64(1 << 63), same_bits]))
+
+
+def test_runs_with_q0_in_lower_case_are_read_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collection.formats.tables.strict.read_strictly", None)
+    (tmp_path / "r.run").write_text("1 q0 a 1 2.5 x\n1 q0 b 2 1.5 x\n")
+    assert read_run(tmp_path / "r.run").frame["doc_id"].tolist() == ["a", "b"]
 
 
 def test_hashes_say_what_texts_are_equal():
