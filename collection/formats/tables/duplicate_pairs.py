@@ -73,7 +73,7 @@ def has_duplicate_keys(keys: Hashes) -> bool:
     Of a block, only the few keys are sorted whose cell, by their first bits, another key has taken after them.
     """
     if FEW_KEYS < len(keys) <= MANY_KEYS:
-        bits = len(keys).bit_length() + 4
+        bits = len(keys).bit_length() + 3
         cells = (keys >> np.uint64(64 - bits)).astype(np.intp)
         rows = np.arange(len(keys), dtype=np.int32)
         last = np.empty(1 << bits, dtype=np.int32)
