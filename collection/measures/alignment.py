@@ -97,14 +97,10 @@ def look_up_rows(
     ends = np.cumsum(retrieved)
     # Only rows whose document is judged for some topic matter: in a run they are few.
     rows = np.flatnonzero(doc_of_row >= 0)
-    place = np.searchsorted(ends, rows, side="right")
-    topic_of_row = index.places(run_topics)[place]
-    named = topic_of_row >= 0
-    rows, place, topic_of_row = rows[named], place[named], topic_of_row[named]
-    wanted = topic_of_row * max(1, len(index.documents)) + doc_of_row[rows]
-    pair = np.minimum(np.searchsorted(index.pairs, wanted), max(0, len(index.pairs) - 1))
-    named = index.pairs[pair] == wanted if len(index.pairs) else np.zeros(len(rows), dtype=np.bool_)
-    rows, place, pair = rows[named], place[named], pair[named]
+    counts = np.diff(np.searchsorted(rows, ends), prepend=0)
+    pair = _find_pairs(index, index.places(run_topics), counts, doc_of_row[rows])
+    named = pair >= 0
+    rows, place, pair = rows[named], np.repeat(np.arange(len(counts)), counts)[named], pair[named]
     if np.bincount(pair).max(initial=0) > 1:
         again = int(pd.Series(pair).duplicated().to_numpy().argmax())
         document, topic = index.documents[int(doc_of_row[rows[again]])].as_py(), run_topics[int(place[again])]
@@ -113,6 +109,36 @@ def look_up_rows(
     rank = rows - (ends - retrieved)[place] + 1
     unnamed = sample_unnamed(len(doc_of_row), rows, doc_ids)
     return join_parts(index, [RunPart(run_topics, retrieved, rank, pair, doubts, unnamed)], version)
+
+
+MANY = 500
+"""Documents per topic from which a table of all documents, filled for each topic, is faster than a binary search."""
+
+
+def _find_pairs(index: QrelsIndex, topics: Ints, counts: Ints, docs: Integers) -> Ints:
+    """(N,): the place in ``index.pairs`` of each pair, or -1.
+
+    `topics` are places among those of the qrels, or -1, `counts` the number of documents of each, and `docs`, (N,), the
+    places of these documents, topic by topic.
+    """
+    width = max(1, len(index.documents))
+    pair = np.full(len(docs), -1, dtype=np.int64)
+    if len(docs) < MANY * len(topics):
+        wanted = np.repeat(topics, counts) * width + docs
+        place = np.searchsorted(index.pairs, wanted)
+        named = np.append(index.pairs, -1)[place] == wanted
+        pair[named] = place[named]
+        return pair
+    place_of = np.full(width, -1, dtype=np.int64)
+    begins = np.searchsorted(index.pairs, np.arange(len(index.topics) + 1) * width)
+    for topic, (begin, end) in zip(topics.tolist(), pairwise([0, *np.cumsum(counts).tolist()]), strict=True):
+        if topic >= 0:
+            first, last = begins[topic], begins[topic + 1]
+            judged = index.pairs[first:last] - topic * width
+            place_of[judged] = np.arange(first, last)
+            pair[begin:end] = place_of[docs[begin:end]]
+            place_of[judged] = -1
+    return pair
 
 
 SAMPLED_ROWS = 100

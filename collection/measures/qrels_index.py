@@ -155,7 +155,10 @@ def index_codes(
     import pyarrow.compute as pc
 
     width = max(1, len(documents))
-    pairs, pair_of_qrel = np.unique(topic_of_qrel.astype(np.int64) * width + doc_of_qrel, return_inverse=True)
+    pairs = topic_of_qrel.astype(np.int64) * width + doc_of_qrel
+    pair_of_qrel = np.arange(len(pairs))
+    if not (np.diff(pairs) > 0).all():
+        pairs, pair_of_qrel = np.unique(pairs, return_inverse=True)
     values = np.asarray(relevance, dtype=np.float64)
     relevance = as_grades(values)
     grade = np.full(len(pairs), UNJUDGED, dtype=relevance.dtype)

@@ -132,7 +132,7 @@ class RunMatrix:
         grades = known.take(cells if whole else cells[:, rows])
         judged = known.take(best if whole else best[rows])
         if taken is not None:
-            judged = np.sort(judged, axis=1, kind="stable")[:, ::-1]
+            judged = _close_gaps(judged)
         count = len(self.runs)
         return Aligned(
             topics=[self.topics[row] for row in rows] * count,
@@ -163,6 +163,15 @@ class RunMatrix:
             for of_measure, measure in zip(values, measures, strict=True):
                 of_measure[:, rows] = measure(aligned).reshape(runs, len(rows))
         return values
+
+
+def _close_gaps(judged: Grades) -> Grades:
+    """Move what is left of each row to its beginning, in the same order; as few columns as that needs."""
+    is_left = judged > UNJUDGED
+    counts = np.count_nonzero(is_left, axis=1)[:, None]
+    closed = np.full((len(judged), int(counts.max(initial=0))), UNJUDGED, dtype=judged.dtype)
+    closed[np.arange(closed.shape[1]) < counts] = judged[is_left]
+    return closed
 
 
 class OrderedRuns(Protocol):
@@ -255,7 +264,7 @@ def _number_judged(index: QrelsIndex) -> tuple[QrelsIndex, Floats]:
     documents, width = index.documents, max(1, len(index.documents))
     judged = index.grade > UNJUDGED
     topic, document = np.divmod(index.pairs[judged], width)
-    graded = sorted(np.unique(topic).tolist(), key=index.topics.__getitem__)
+    graded = sorted(np.flatnonzero(np.bincount(topic)).tolist(), key=index.topics.__getitem__)
     new_topic = np.zeros(len(index.topics), dtype=np.int64)
     new_topic[graded] = np.arange(len(graded))
     if not pc.all(pc.less(documents[:-1], documents[1:])).as_py():

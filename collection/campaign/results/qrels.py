@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -139,24 +139,39 @@ class QrelsBuilder:
     ) -> tuple[QrelsIndex, Ints]:
         """The qrels of :meth:`build` as evaluation reads them, and the keys of their documents.
 
-        With `by_name`, topics and documents are sorted by their ids.
+        Documents are sorted by their ids, and topics with `by_name`.
         """
         with self.store.snapshot():
             grades = self._select_topics(self._adjudicate(adjudication.parse_rule(rule)).grades, topics)
             topic, query_ids = self._number_topics(grades)
-            doc, keys = pd.factorize(grades["doc_id"].to_numpy())
             if by_name:
-                topic, query_ids = _reorder(topic, sorted(range(len(query_ids)), key=query_ids.__getitem__), query_ids)
-                doc, keys = _reorder(doc, np.argsort(self.store.corpus.places(keys)), keys)
+                names = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+                place = np.argsort(names)[topic]
+                order = np.argsort(place, kind="stable")  # by topic and document, as the grades are
+                grades, topic, query_ids = grades.iloc[order], place[order], query_ids[names]
+            doc, keys = self._number_documents(grades["doc_id"].to_numpy(dtype=np.int64))
             documents = arrow.from_column(self.store.corpus.names(keys))
         index = index_codes([str(each) for each in query_ids], topic, documents, doc, grades["relevance"])
-        return index, keys.astype(np.int64)
+        return index, keys
 
     def _number_topics(self, grades: pd.DataFrame) -> tuple[Ints, NDArray[np.object_]]:
         """The place of each row's topic among the different ones, and their ids, in order of first occurrence."""
-        topic, _ = pd.factorize(grades["query_id"].to_numpy())
-        first = grades.drop_duplicates("query_id")
-        return topic.astype(np.int64), self.store.judgements.with_ids(first)["query_id"].to_numpy(dtype=object)
+        keys = grades["query_id"].to_numpy(dtype=np.int64)
+        begins = np.flatnonzero(np.diff(keys, prepend=-1))  # of rows of one topic
+        topic, _ = pd.factorize(keys[begins])
+        first = grades.iloc[begins].drop_duplicates("query_id")
+        query_ids = self.store.judgements.with_ids(first)["query_id"].to_numpy(dtype=object)
+        return np.repeat(topic.astype(np.int64), np.diff(begins, append=len(keys))), query_ids
+
+    def _number_documents(self, docs: Ints) -> tuple[Ints, Ints]:
+        """The place of each row's document among the different ones, by id, and their keys."""
+        place = self.store.corpus.places(docs)
+        is_named = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.bool_)
+        is_named[place] = True
+        doc = (np.cumsum(is_named) - 1)[place]
+        keys = np.empty(np.count_nonzero(is_named), dtype=np.int64)
+        keys[doc] = docs
+        return doc, keys
 
     def _select_topics(self, grades: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:
         """The rows of these topics, whose keys are in the frame, or all."""
@@ -385,13 +400,6 @@ class QrelsBuilder:
         graded = self.graded_topics(rule) if graded is None else graded
         finished = self.progress.finished(closed_early=closed_early)
         return TopicsWithGrades(graded, tuple(topic for topic in graded if topic in finished))
-
-
-def _reorder(codes: Ints, order: Sequence[int] | Ints, values: NDArray[Any]) -> tuple[Ints, NDArray[Any]]:
-    """The codes of values in another order, and the values in this order."""
-    new = np.empty(len(values), dtype=np.int64)
-    new[order] = np.arange(len(values))
-    return new[codes], values[order]
 
 
 def select_topics(frame: pd.DataFrame, topics: Iterable[str] | None) -> pd.DataFrame:

@@ -253,6 +253,24 @@ def test_a_long_run_is_evaluated_in_pieces_of_bounded_size(tmp_path, monkeypatch
     assert all(topics == 1 or topics * depth <= cells for topics, depth in sizes)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_are_found_by_search_as_by_tables(monkeypatch, seed) -> None:
+    rng = random.Random(seed)
+
+    def draw(topics: str) -> dict[str, dict[str, int]]:
+        some = {topic: rng.sample("abcdefghij", rng.randrange(7)) for topic in topics}
+        return {topic: {doc: rng.randrange(4) for doc in docs} for topic, docs in some.items()}
+
+    index, frame = index_qrels(as_qrels(draw("12345") | {"6": {"a": 1}})), next(as_runs(draw("987654321"))).frame
+    found = []
+    for many in (0, 1000):
+        monkeypatch.setattr(alignment, "MANY", many)
+        run = look_up(frame, index, 10)
+        found.append((run.pair.tolist(), run.rank.tolist(), run.topic.tolist(), run.unnamed))
+    assert found[0] == found[1]
+    assert found[0][0]
+
+
 def test_one_deep_topic_does_not_widen_the_others() -> None:
     index = index_qrels(as_qrels({str(topic): {"a": 1} for topic in range(1000)}))
     deep = {"7": {str(n): -float(n) for n in range(100_000)} | {"a": 1.0}}
