@@ -39,7 +39,7 @@ function parts(view) {
   return [
     documentPart(view, drawn),
     pdfPart(view, drawn),
-    ...answerTask(view, drawn), // before the highlights: it measures in the frame that shows the document, and they change it
+    ...answerTask(view, drawn), // before the highlights, which invalidate the layout that it measures
     highlights(view, () => drawn.marked),
     passages(view, drawn),
     questions(view),

@@ -242,8 +242,7 @@ def settled(page: Page) -> None:
 def unfold(page: Page) -> None:
     """Open all expanders.
 
-    Those that are closed now are clicked at once: a page that is redrawn meanwhile may have none, for which a click
-    that waits would wait in vain.
+    Those that are closed now are clicked at once: a redraw may remove them, and a waiting click would time out.
     """
     closed = page.locator("details:not([open]) > summary:visible").and_(page.locator(":not([inert] *)"))
     while closed.count():

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
 from collection.core.layout import NUGGET_ASSIGNMENT, SUPPORT
-from collection.core.records import Document, Topic
+from collection.core.records import Document, Judgement, Topic
 from tests.browser.serving import (
     Serving,
     acknowledging,
@@ -288,3 +288,20 @@ def test_nothing_acknowledged_in_a_task_is_lost_when_the_server_is_killed(
     assert acknowledged <= set(log["uuid"])
     assert log["relevance"].tolist() == [2, 1]
     assert len(log[["query_id", "doc_id"]].drop_duplicates()) == 2
+
+
+def test_a_sentence_is_adjudicated_in_its_answer(serving: Serving, make_window: Callable[..., BrowserContext]) -> None:
+    with Campaign(serving.directory) as campaign, campaign.answers.tasks.open(SUPPORT) as task:
+        pool = task.store.pool.pairs()
+        query_id, doc_id = pool.loc[pool["query_id"].str.endswith(".s1"), ["query_id", "doc_id"]].iloc[0]
+        for annotator, grade in (("hal", 0), ("ida", 2)):
+            task.judging.write(Judgement(f"{annotator}-1", annotator, query_id, doc_id, "graded", grade))
+    page = sign_in(make_window(), serving, "ann")
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.goto(f"{serving.url}/adjudicate?task={SUPPORT}")
+    sentence, around = page.locator("[data-part=topic-title]"), page.locator("[data-part=around]")
+    expect(around.locator("[aria-current]")).to_have_text(sentence.inner_text())
+    page.keyboard.press("1")
+    saved(page)
+    assert failures == []

@@ -330,8 +330,8 @@ class QrelsBuilder:
             return ["judged"]
         forms: list[QrelsForm] = ["strata", "probabilities"]
         with self.store.snapshot():
-            # The rounds, with their times and numbers of removed pairs, are other ones after a restore.
-            key = (self.store.judgements.versions()[0], self.store.pool.rounds().to_csv())
+            # Rounds carry their time and the number of removed pairs, so the key changes after a restore.
+            key = self.store.pool.rounds().to_csv()
             is_sampled = self.store.cached("sampled pool", key, self.store.pool.is_sampled, shared=True)
         return ["judged", *(form for form, has in zip(forms, is_sampled, strict=True) if has)]
 

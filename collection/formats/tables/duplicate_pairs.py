@@ -15,8 +15,8 @@ from collection.core.arrays import Hashes, Ints
 _ODD = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 _HALF = np.uint64(32)
 
-FEW_KEYS, MANY_KEYS = 1 << 12, 1 << 18
-"""Between them, a table of cells is faster than sorting all keys, and small enough for the processor's cache."""
+FEW_KEYS, MANY_KEYS = 1 << 12, (1 << 18) - 1
+"""Between them, a table of cells is faster than sorting all keys; it takes at most 8 MB."""
 
 
 def hash_pairs(topics: Any, documents: Any) -> Hashes:
@@ -70,7 +70,8 @@ def _mix(words: Hashes, place: int) -> Hashes:
 def has_duplicate_keys(keys: Hashes) -> bool:
     """Return whether any key is repeated.
 
-    Of a block, only the few keys are sorted whose cell, by their first bits, another key has taken after them.
+    Of keys as many as in a block, each is placed in the cell of its first bits, and only those are sorted whose cell a
+    later key took.
     """
     if FEW_KEYS < len(keys) <= MANY_KEYS:
         bits = len(keys).bit_length() + 3

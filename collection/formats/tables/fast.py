@@ -31,7 +31,7 @@ SMALL, BEGINNING = 64 << 10, 8 << 10
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
 
 MARKERS = (b"Q0", b"q0")
-"""Words of the second column, of which a block has only one."""
+"""What the second column of a run without a tag says."""
 
 
 class UnsupportedBlock(Exception):
@@ -245,7 +245,7 @@ def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> RowBlock:
     )
     if any(word[:1] in ("", "#") for word in column["topic"].dictionary.to_pylist()):
         raise UnsupportedBlock
-    if layout.marker is not None and not any(_all_equal(word, column["marker"]) for word in MARKERS):
+    if layout.marker is not None and not np.isin(np.frombuffer(column["marker"].buffers()[1], "S2"), MARKERS).all():
         raise UnsupportedBlock
     if layout.tag is not None and not _all_equal(layout.tag.word.encode(), column["tag"]):
         raise UnsupportedBlock

@@ -164,7 +164,7 @@ def import_run(campaign: Campaign, rng: random.Random) -> None:
 
 
 def add_to_pool(campaign: Campaign, rng: random.Random) -> None:
-    """What a depth pool or a sample of it has beyond the pool."""
+    """Add a depth pool or a random sample of one."""
     parameters: dict[str, float] = {"rate": 0.7} if rng.random() < 0.5 else {}
     campaign.people.pools.add("uniform" if parameters else "depth", depth=rng.randrange(1, 6), **parameters)
 

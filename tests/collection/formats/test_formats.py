@@ -412,10 +412,14 @@ def test_a_repeated_key_is_found_in_any_number_of_keys(count: int) -> None:
     assert has_duplicate_keys(np.concatenate([keys[1:] | np.uint64(1 << 63), same_bits]))
 
 
-def test_runs_with_q0_in_lower_case_are_read_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("collection.formats.tables.strict.read_strictly", None)
-    (tmp_path / "r.run").write_text("1 q0 a 1 2.5 x\n1 q0 b 2 1.5 x\n")
-    assert read_run(tmp_path / "r.run").frame["doc_id"].tolist() == ["a", "b"]
+@pytest.mark.parametrize("second", ["Q0", "q0"])
+def test_runs_without_a_tag_are_read_quickly(second, write):
+    path = write(f"1 q0 a 1 2.5\n1 {second} b 2 1.5\n")
+    layout = run.find_layout(path)
+    quickly = read_quickly(path, layout)
+    assert quickly is not None
+    assert as_known(quickly) == as_known(strict.read_strictly(path, layout))
+    assert read_quickly(write("1 q0 a 1 2.5\n1 q1 b 2 1.5\n"), layout) is None
 
 
 def test_hashes_say_what_texts_are_equal():

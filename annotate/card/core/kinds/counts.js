@@ -5,8 +5,8 @@
 import { outstanding } from "../state.js";
 
 /**
- * Places of topics by their ids, for each list of them. There may be thousands of sentences: a list in which only counts
- * differ has the places of the former one.
+ * Places of topics by their ids, for each list of them. There may be thousands of sentences: lists that differ only in
+ * counts share one map.
  *
  * @type {WeakMap<Topic[], Map<string, number>>}
  */
@@ -62,10 +62,12 @@ export function takeProgress(state, batch, answer, surplus) {
 /** @param {GradeScope} scope @param {string} queryId @param {(topic: Topic) => Partial<Topic>} changes */
 function change(scope, queryId, changes) {
   const { topics } = scope;
-  const topic = topicOf(scope, queryId);
-  if (!topics || !topic) return;
+  if (!topics) return;
   const known = placesIn(topics);
-  scope.topics = topics.with(known.get(queryId) ?? 0, { ...topic, ...changes(topic) });
+  const at = known.get(queryId) ?? -1;
+  const topic = topics[at];
+  if (!topic) return;
+  scope.topics = topics.with(at, { ...topic, ...changes(topic) });
   places.set(scope.topics, known);
 }
 

@@ -38,9 +38,9 @@ export function nearDuplicates(view) {
 
   /** Asks in an idle moment about new units; with the next ones a question that failed is asked again. */
   function askSoon() {
-    if (isAsking || units === view.state.units) return;
+    if (isAsking || units === view.state.units || !isUseful()) return;
     units = view.state.units;
-    if (!isUseful() || !newOnes().length) return;
+    if (!newOnes().length) return;
     isAsking = true;
     const idle = window.requestIdleCallback ?? ((/** @type {() => void} */ run) => setTimeout(run, 200)); // Safari has none
     idle(ask, { timeout: 2_000 });

@@ -142,7 +142,7 @@ export class View {
     return /** @type {HTMLInputElement} */ (this.node(name));
   }
 
-  /** Also of a part whose next text is laid out ahead, in a part of its own. @param {string} name @param {string} text */
+  /** Sets the text of a part; shows its part `…Ahead` instead if that has the text already. @param {string} name @param {string} text */
   setText(name, text) {
     const { [name]: former, [`${name}Ahead`]: ahead } = this.texts;
     if (former === text) return;

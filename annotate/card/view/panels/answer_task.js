@@ -132,7 +132,7 @@ function aroundSentence(view) {
     timer = 0;
     mark();
     const { scope } = view.state;
-    const next = topicOf(scope, scope.ahead[0]?.queryId);
+    const next = topicOf(scope, scope.ahead?.[0]?.queryId); // in adjudication nothing is loaded ahead
     if (next) view.setText("topicTitleAhead", nameOfTopic(next));
   }
 

@@ -9,7 +9,7 @@ import { cut, languageOf, make } from "../frame/nodes.js";
 import { figure } from "../frame/phrases.js";
 import { topicContext } from "./context.js";
 
-/** Ms until the id of the topic and progress are drawn after a key: the next document first. */
+/** Ms until progress is drawn after a key: the next document first. */
 const AFTER_FRAMES = 30;
 
 /** Fields that name the language of a topic, and the nodes of what is written in it. */
@@ -135,9 +135,6 @@ export function topics(view) {
   function drawProgress() {
     const topic = shownTopic(view);
     if (view.isLeft || !topic) return;
-    view.setText("topicId", view.words`Topic ${cut(topic.query_id, 60)}`);
-    // Without a title the id stands in its place; where topics have another name, their titles say what they are.
-    view.setHidden("topicId", !topic.title || view.data.review_terms !== undefined);
     drawJudged("topic", topic);
     drawJudged("all", null);
     // Topics without a goal of their own are part of the total only if a budget limits them.
@@ -194,6 +191,9 @@ export function topics(view) {
       if (!topic) return;
       if (turned && item && listed.length === scope.topics.length) setTimeout(drawProgress, AFTER_FRAMES);
       else drawProgress();
+      view.setText("topicId", view.words`Topic ${cut(topic.query_id, 60)}`);
+      // Without a title the id stands in its place; where topics have another name, their titles say what they are.
+      view.setHidden("topicId", !topic.title || view.data.review_terms !== undefined);
       const at = scope.topics.indexOf(topic);
       // The two stages of a review need the width for their names.
       for (const name of ["previousTopic", "nextTopic"]) view.setHidden(name, topic.stage !== undefined);
