@@ -17,7 +17,7 @@ from collection.formats.source import FilePath
 from collection.formats.topics import DESCRIPTION, NARRATIVE, TITLE
 from collection.formats.write import NOT_XML, replacing
 
-_NAME = re.compile(r"(?!xml)[a-z][\w.-]*", re.ASCII)
+_NAME = re.compile(r"(?!xml)[a-z][a-z0-9_.-]*")  # names of elements are read in lower case
 _SINGULARS = {plural: singular for singular, plural in topic_markup.PLURALS.items()}
 _OWN = frozenset((*TOPICS.names, *topic_markup.ID, *topic_markup.ELEMENTS, *topic_markup.INLINE))
 """Names of elements that are never read as a field."""

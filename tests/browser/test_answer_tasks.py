@@ -301,6 +301,7 @@ def test_a_sentence_is_adjudicated_in_its_answer(serving: Serving, make_window: 
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.goto(f"{serving.url}/adjudicate?task={SUPPORT}")
     sentence, around = page.locator("[data-part=topic-title]"), page.locator("[data-part=around]")
+    expect(sentence).not_to_be_empty()
     expect(around.locator("[aria-current]")).to_have_text(sentence.inner_text())
     page.keyboard.press("1")
     saved(page)

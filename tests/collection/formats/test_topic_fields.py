@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from collection import formats
 from collection.campaign import Campaign
@@ -774,6 +774,7 @@ def test_trec_sgml_has_title_description_and_narrative(tmp_path: Path) -> None:
 
 @tries(200, deadline=None)
 @given(FIELDS, TEXTS)
+@example({"aA": False}, "")
 def test_trec_xml_of_any_fields_is_read(tmp_path_factory: pytest.TempPathFactory, fields: Any, title: str) -> None:
     """What is written as an element is read as the same text; other fields are left out."""
     path = tmp_path_factory.mktemp("fields", numbered=True) / "topics.xml"
