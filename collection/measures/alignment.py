@@ -111,7 +111,7 @@ def look_up_rows(
     return join_parts(index, [RunPart(run_topics, retrieved, rank, pair, doubts, unnamed)], version)
 
 
-MANY = 500
+DOCUMENTS_FOR_TABLE = 500
 """Documents per topic from which a table of all documents, filled for each topic, is faster than a binary search."""
 
 
@@ -123,7 +123,7 @@ def _find_pairs(index: QrelsIndex, topics: Ints, counts: Ints, docs: Integers) -
     """
     width = max(1, len(index.documents))
     pair = np.full(len(docs), -1, dtype=np.int64)
-    if len(docs) < MANY * len(topics):
+    if len(docs) < DOCUMENTS_FOR_TABLE * len(topics):
         wanted = np.repeat(topics, counts) * width + docs
         place = np.searchsorted(index.pairs, wanted)
         named = np.append(index.pairs, -1)[place] == wanted

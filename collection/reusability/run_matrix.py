@@ -166,7 +166,7 @@ class RunMatrix:
 
 
 def _close_gaps(judged: Grades) -> Grades:
-    """Move what is left of each row to its beginning, in the same order; as few columns as that needs."""
+    """Move the grades that each row still has to its beginning, in the same order, with as few columns as possible."""
     is_left = judged > UNJUDGED
     counts = np.count_nonzero(is_left, axis=1)[:, None]
     closed = np.full((len(judged), int(counts.max(initial=0))), UNJUDGED, dtype=judged.dtype)

@@ -78,7 +78,7 @@ class PoolTables(Repository):
         with self.connection.snapshot():
             qrels = self._count_qrels()
             if not len(qrels):
-                # Outside a sample each pair needs at least one person: where as many are wanted as there are pairs, 1.
+                # Outside a sample each pair needs at least one annotator: if the sum is that of pairs, all need one.
                 return self.connection.execute(
                     "SELECT query_id, CASE WHEN wanted = pool AND NOT EXISTS (SELECT 1 FROM sample_in_use) THEN 1 "
                     "ELSE (SELECT max(p.wanted) FROM pool AS p WHERE p.topic = c.topic) END, 0 "

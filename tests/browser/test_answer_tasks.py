@@ -200,6 +200,12 @@ def test_a_nugget_stands_beside_its_answer_and_the_sentence_with_it_is_marked(
         assert quotes == answer.split("\n")
 
 
+ACCENT = """node => {
+  const {borderLeftWidth, borderRightWidth} = getComputedStyle(node.parentElement);
+  return [borderLeftWidth, borderRightWidth];
+}"""
+"""Widths of the line beside a sentence, at its left and its right."""
+
 BELOW = """() => {
   const marked = [...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])
     .concat(document).map((root) => root.querySelector("[data-part=around] [aria-current]")).find(Boolean);
@@ -220,6 +226,9 @@ def test_a_sentence_stands_in_its_answer_beside_the_document_that_it_cites(judge
     expect(page.locator("[data-part=text]")).to_have_text("Air lifts wings.")
     expect(page.locator("[data-part=cannot-judge]")).to_have_text("xCannot tell")
     expect(page.locator("[data-do=search]")).to_be_hidden()
+    assert current.evaluate(ACCENT) == ["4px", "0px"]
+    assert current.evaluate(f"node => {{ node.textContent = 'הכנף'; return ({ACCENT})(node); }}") == ["0px", "4px"]
+    current.evaluate("node => { node.textContent = 'says 0 on 1.'; }")
     around.locator("span").evaluate_all(
         "spans => spans.forEach((span) => (span.style = 'display: block; height: 60em'))"
     )

@@ -164,7 +164,7 @@ class QrelsBuilder:
         return np.repeat(topic.astype(np.int64), np.diff(begins, append=len(keys))), query_ids
 
     def _number_documents(self, docs: Ints) -> tuple[Ints, Ints]:
-        """The place of each row's document among the different ones, by id, and their keys."""
+        """The place of each row's document among those of all rows, which are sorted by id, and their keys."""
         place = self.store.corpus.places(docs)
         is_named = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.bool_)
         is_named[place] = True

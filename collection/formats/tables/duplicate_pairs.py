@@ -16,7 +16,7 @@ _ODD = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 _HALF = np.uint64(32)
 
 FEW_KEYS, MANY_KEYS = 1 << 12, (1 << 18) - 1
-"""Between them, a table of cells is faster than sorting all keys; it takes at most 8 MB."""
+"""Numbers of keys between which a table of cells is faster than sorting; it takes at most 8 MB."""
 
 
 def hash_pairs(topics: Any, documents: Any) -> Hashes:
@@ -70,8 +70,7 @@ def _mix(words: Hashes, place: int) -> Hashes:
 def has_duplicate_keys(keys: Hashes) -> bool:
     """Return whether any key is repeated.
 
-    Of keys as many as in a block, each is placed in the cell of its first bits, and only those are sorted whose cell a
-    later key took.
+    Each key of a block is written to the cell of its first bits. Only keys that a later one replaced are sorted.
     """
     if FEW_KEYS < len(keys) <= MANY_KEYS:
         bits = len(keys).bit_length() + 3

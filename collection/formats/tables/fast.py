@@ -31,7 +31,7 @@ SMALL, BEGINNING = 64 << 10, 8 << 10
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
 
 MARKERS = (b"Q0", b"q0")
-"""What the second column of a run without a tag says."""
+"""Texts of the second column of a run without a tag."""
 
 
 class UnsupportedBlock(Exception):
@@ -245,8 +245,10 @@ def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> RowBlock:
     )
     if any(word[:1] in ("", "#") for word in column["topic"].dictionary.to_pylist()):
         raise UnsupportedBlock
-    if layout.marker is not None and not np.isin(np.frombuffer(column["marker"].buffers()[1], "S2"), MARKERS).all():
-        raise UnsupportedBlock
+    if layout.marker is not None:
+        markers = np.frombuffer(column["marker"].buffers()[1], "S2", len(column["marker"]))
+        if not np.isin(markers, MARKERS).all():
+            raise UnsupportedBlock
     if layout.tag is not None and not _all_equal(layout.tag.word.encode(), column["tag"]):
         raise UnsupportedBlock
     keys = hash_pairs(column["topic"], column["doc"])

@@ -263,8 +263,8 @@ def test_pairs_are_found_by_search_as_by_tables(monkeypatch, seed) -> None:
 
     index, frame = index_qrels(as_qrels(draw("12345") | {"6": {"a": 1}})), next(as_runs(draw("987654321"))).frame
     found = []
-    for many in (0, 1000):
-        monkeypatch.setattr(alignment, "MANY", many)
+    for documents in (0, 1000):
+        monkeypatch.setattr(alignment, "DOCUMENTS_FOR_TABLE", documents)
         run = look_up(frame, index, 10)
         found.append((run.pair.tolist(), run.rank.tolist(), run.topic.tolist(), run.unnamed))
     assert found[0] == found[1]

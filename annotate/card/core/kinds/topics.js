@@ -164,9 +164,9 @@ function goOn(turn, queryId) {
   if (isSame) Object.assign(state, { entered: queryId, wantsRecent }); // the history has the rest of the answer
   const next = ahead[at];
   if (!next) return;
-  const decided = [...state.history, ...outstanding(state)].flatMap(({ decision }) =>
-    decision.query_id === queryId ? [decision] : [],
-  );
+  const decided = [...state.history, ...outstanding(state)]
+    .map(({ decision }) => decision)
+    .filter(({ query_id }) => query_id === queryId);
   const done = new Set(decided.map(idOf));
   for (const decision of decided) if (decision.kind === "undone") done.delete(idOf(decision));
   const held = new Set(state.units.map(({ id }) => id));
@@ -204,11 +204,11 @@ export function takeAhead(turn, { journey }, answer, judged) {
   const { scope } = turn.state;
   if (!answer.ahead || journey !== scope.journey) return;
   if (answer.changed) scope.ahead = [];
-  const known = new Set([scope.topic, ...scope.ahead.map(({ queryId }) => queryId)]);
+  const held = new Set([scope.topic, ...scope.ahead.map(({ queryId }) => queryId)]);
   const fresh = [];
   for (const { query_id: queryId, documents, all } of answer.ahead) {
-    if (known.has(queryId)) continue;
-    known.add(queryId);
+    if (held.has(queryId)) continue;
+    held.add(queryId);
     const loaded = documents.map((/** @type {Doc} */ each) => pairUnit(queryId, each));
     fresh.push({ queryId, units: loaded.filter((/** @type {Unit} */ { id }) => !judged.has(id)), all });
   }

@@ -30,8 +30,8 @@ export function bestPassages(view, drawn) {
     const line = view.node("bestLine").offsetHeight;
     const top = box ? box.top - sight.top + scroller.scrollTop : 0;
     const isInSight = !box || (top >= from + line && top + box.height <= from + sight.height);
-    const wanted = isInSight ? from : top - Math.max(line + 8, sight.height / 5);
-    if (scroller.scrollTop !== wanted) scroller.scrollTop = wanted;
+    const target = isInSight ? from : top - Math.max(line + 8, sight.height / 5);
+    if (scroller.scrollTop !== target) scroller.scrollTop = target;
   }
 
   function next() {

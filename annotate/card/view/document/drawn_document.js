@@ -4,7 +4,7 @@
 
 import { causeOf, Failure } from "../../shell/network.js";
 import { drawChips } from "../frame/chips.js";
-import { cut, forward, isMadeId, languageOf, make, setHidden, setWords, turnTo } from "../frame/nodes.js";
+import { cut, forward, isMadeId, languageOf, make, setHidden, setWords, showAhead } from "../frame/nodes.js";
 import { count } from "../frame/phrases.js";
 import { drawNoPdf, drawPdfLink } from "./pdf.js";
 import { drawPictures } from "./pictures.js";
@@ -72,7 +72,7 @@ export class DrawnDocument {
     const { ahead, doc: former, nodes } = this;
     const { textAhead } = nodes;
     if (doc !== ahead || !textAhead || !former || !isPlain(former)) return null;
-    turnTo(nodes, "text");
+    showAhead(nodes, "text");
     this.ahead = former;
     return [new Segment(0, doc.text ?? "", textAhead)];
   }

@@ -26,8 +26,8 @@ export function nearDuplicates(view) {
   /** The near-duplicate that is shown, and the earlier judgement that it was opened from. @type {{ to: string, from: string | null } | null} */
   let trip = null;
 
-  /** Whether near-duplicates are pointed out here: a sentence that cites a single document has none. */
-  function isUseful() {
+  /** True if near-duplicates are pointed out here; a sentence that cites a single document has none. */
+  function isPointedOut() {
     const { scope } = view.state;
     const { card: settings, keys, task } = view.data;
     const isAlone = task !== undefined && topicOf(scope, scope.topic)?.pool === 1;
@@ -38,7 +38,7 @@ export function nearDuplicates(view) {
 
   /** Asks in an idle moment about new units; with the next ones a question that failed is asked again. */
   function askSoon() {
-    if (isAsking || units === view.state.units || !isUseful()) return;
+    if (isAsking || units === view.state.units || !isPointedOut()) return;
     units = view.state.units;
     if (!newOnes().length) return;
     isAsking = true;

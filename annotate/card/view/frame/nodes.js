@@ -10,8 +10,8 @@ export function setWords(node, text) {
   else node.textContent = forward(text);
 }
 
-/** Shows the node in which the next text is laid out already, in place of the one on screen. @param {Record<string, HTMLElement | undefined>} nodes @param {string} name */
-export function turnTo(nodes, name) {
+/** Shows the node `…Ahead`, in which the next text is laid out, in place of the node on screen. @param {Record<string, HTMLElement | undefined>} nodes @param {string} name */
+export function showAhead(nodes, name) {
   const [shown, ahead] = [nodes[name], nodes[`${name}Ahead`]];
   if (!shown || !ahead) return;
   shown.parentElement?.classList.add("cd-ahead");

@@ -11,7 +11,7 @@
 import { newTopicUnit, onScreen } from "../../core/state.js";
 import { causeOf } from "../../shell/network.js";
 import { Keys } from "./keys.js";
-import { setHidden, setWords, turnTo } from "./nodes.js";
+import { setHidden, setWords, showAhead } from "./nodes.js";
 
 export class View {
   /** @param {Face} face @param {Card} card @param {HTMLElement} root the node with `data-part="card"` */
@@ -149,7 +149,7 @@ export class View {
     this.texts[name] = text;
     if (ahead === text) {
       this.texts[`${name}Ahead`] = former ?? "";
-      turnTo(this.nodes, name);
+      showAhead(this.nodes, name);
       return;
     }
     setWords(this.node(name), text);
