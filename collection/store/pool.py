@@ -196,11 +196,12 @@ class PoolTables(Repository):
 
         ``topic`` and ``doc`` are the keys for :meth:`set_wanted`.
         """
-        return self.connection.frame(
-            "SELECT t.query_id, d.doc_id, p.wanted, p.topic, p.doc FROM pool AS p "
-            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
-            "ORDER BY p.topic, p.pool_round, p.position"
-        )
+        names = {name: name for name in ("topic", "doc", "wanted")}
+        with self.connection.snapshot():
+            rows = "FROM pool ORDER BY topic, pool_round, position"
+            pool = columns.read(self.connection, names, {}, rows).astype("int64")
+            pool = columns.with_ids(self.connection, pool.assign(query_id=pool["topic"], doc_id=pool["doc"]))
+        return pool[["query_id", "doc_id", "wanted", "topic", "doc"]]
 
     @writes
     def set_wanted(self, pairs: Iterable[tuple[int, int, int]]) -> None:

@@ -97,8 +97,8 @@ class LabelStudy:
         tables = self.store
         labels, judgements = tables.machine_labels.version(), tables.judgements.versions()
         built_on = [(each.name, self.labels.runs_built_on(each.name)) for each in self.store.machine_labels.sets()]
-        wanted = tables.pool.annotators_wanted()["wanted"]
-        rest = [tables.corpus.runs_signature(), built_on, len(wanted), int(wanted.sum()), self._own_measure()]
+        pool = tables.judgements.progress()[["pool", "wanted"]].to_numpy().tolist()
+        rest = [tables.corpus.runs_signature(), built_on, pool, self._own_measure()]
         return json.dumps([labels, judgements, *rest])
 
     def _own_measure(self) -> str:

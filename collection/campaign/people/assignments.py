@@ -89,18 +89,21 @@ class Assignments:
         As :meth:`.Progress.topics` counts them: a loop over the whole collection or with a budget has no number of
         judgements, and a closed topic needs none.
         """
-        pool = self._wanted_by(self._with(changes))
-        log = self.store.judgements.table()
+        settings, progress = self._with(changes), self.progress.topics()
+        if settings == self.settings.assignment():
+            return Workload(*(int(progress[name].sum()) for name in ("pool", "goal", "made")))
+        pool = self._wanted_by(settings)
+        log = self.store.judgements.coded(["topic", "doc", "counts_as"])
         log = log.assign(judgements=log["counts_as"] == "judgement", adjudicated=log["counts_as"] == "adjudication")
-        counts = log.groupby(["query_id", "doc_id"]).agg({"judgements": "sum", "adjudicated": "any"})
-        judged = pool.merge(counts, on=["query_id", "doc_id"])
+        counts = log.groupby(["topic", "doc"]).agg({"judgements": "sum", "adjudicated": "any"})
+        judged = pool.merge(counts, on=["topic", "doc"])
         goal_met = judged["now"].where(judged["adjudicated"], judged[["now", "judgements"]].min(axis=1))
-        progress = self.progress.topics()
         counted = progress.loc[progress["goal"].notna(), "query_id"]
         closed = progress.loc[progress["mode"] == "closed", "query_id"]
         needed = pool.loc[pool["query_id"].isin(counted) & ~pool["query_id"].isin(closed), "now"].sum()
-        of_closed = goal_met[judged["query_id"].isin(closed)].sum()
-        return Workload(len(pool), int(needed + of_closed), int(goal_met[judged["query_id"].isin(counted)].sum()))
+        made = goal_met[judged["query_id"].isin(counted)]
+        of_closed = made[judged["query_id"].isin(closed)].sum()
+        return Workload(len(pool), int(needed + of_closed), int(made.sum()))
 
     def assign(self, query_ids: Iterable[str], accounts: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
         """Assign topics to exactly these people and groups; without any, they are open to everyone.

@@ -78,6 +78,7 @@ def test_progress_and_workload_count_the_judgements_that_are_wanted(campaign: Ca
     assert campaign.people.assignments.workload() == (24, 24, 1)
     assert campaign.people.assignments.workload(annotators=3) == (24, 72, 1)
     assert campaign.people.assignments.workload(annotators=2, which="number", number=2) == (24, 30, 1)
+    assert campaign.people.assignments.workload(annotators=2, which="topics", topics=["1"]) == (24, 32, 1)
     assert campaign.settings.assignment().annotators == 1
     campaign.people.assignments.update(annotators=2, which="topics", topics=["1"])
     assert campaign.people.assignments.workload() == (24, 32, 1)
