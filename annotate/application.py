@@ -107,6 +107,7 @@ def read_ahead(directory: Path) -> None:
         campaign.results.overview.annotators()
         campaign.results.qrels.graded_topics()
         campaign.corpus.coded_runs()
+        campaign.progress.loop_scope.topic_ledgers(campaign.store.corpus.topics()["query_id"])
     pa.default_memory_pool().release_unused()  # what the texts took that were read
 
 

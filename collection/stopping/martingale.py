@@ -241,6 +241,25 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> RelevantEstimate:
     """
     check_parameters(confidence=confidence)
     found, most = ledger.found, ledger.found + ledger.unjudged
+    best, low, high = _interval(ledger, confidence) if len(ledger.draws) else (found, found, most)
+    relevant = float(best) if len(ledger.draws) or found == most else float("nan")
+    low_recall, high_recall = _recall(found, high), _recall(found, low)
+    if not ledger.unjudged:
+        reason = f"{ledger.size:,} of {count(ledger.size, 'document')} judged, {found:,} relevant"
+    elif not len(ledger.draws):
+        reason = f"no random draws yet, so {found:,} to {most:,} of {ledger.size:,} documents may be relevant"
+    else:
+        numbers = f"{low:,} to {count(high, 'relevant document')}" if low < high else count(low, "relevant document")
+        share = f" ({percent_down(low_recall)} to {percent_up(high_recall)})" if low < high else ""
+        draws = count(len(ledger.draws), "random draw")
+        are_found = f"{found:,} of {numbers} {plural(found, 'is', 'are')} found{share}"
+        reason = f"{are_found}, with {percent_down(confidence)} confidence from {draws}"
+    return RelevantEstimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)
+
+
+def _interval(ledger: Ledger, confidence: float) -> tuple[int, int, int]:
+    """Return the most likely number of relevant documents, and the ends of its interval, from the random draws."""
+    found, most = ledger.found, ledger.found + ledger.unjudged
     wanted = -log(1 - confidence)
     grid = np.unique(np.round(np.geomspace(1, ledger.size + 1, GRID)) - 1)
     mixture = float(np.logaddexp.reduce(_log_likelihood(ledger, grid))) - log(len(grid))
@@ -258,19 +277,7 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> RelevantEstimate:
     centre = _first(lambda r: against(r + 1) >= against(r), found, most)
     low = _first(lambda r: against(r) < wanted, found, centre)
     high = _first(lambda r: against(r + 1) >= wanted, centre, most)
-    relevant = float(best) if len(ledger.draws) or found == most else float("nan")
-    low_recall, high_recall = _recall(found, high), _recall(found, low)
-    if not ledger.unjudged:
-        reason = f"{ledger.size:,} of {count(ledger.size, 'document')} judged, {found:,} relevant"
-    elif not len(ledger.draws):
-        reason = f"no random draws yet, so {found:,} to {most:,} of {ledger.size:,} documents may be relevant"
-    else:
-        numbers = f"{low:,} to {count(high, 'relevant document')}" if low < high else count(low, "relevant document")
-        share = f" ({percent_down(low_recall)} to {percent_up(high_recall)})" if low < high else ""
-        draws = count(len(ledger.draws), "random draw")
-        are_found = f"{found:,} of {numbers} {plural(found, 'is', 'are')} found{share}"
-        reason = f"{are_found}, with {percent_down(confidence)} confidence from {draws}"
-    return RelevantEstimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)
+    return best, low, high
 
 
 def _recall(found: int, relevant: float) -> float:

@@ -202,9 +202,9 @@ class JudgementTables(Repository):
             among them by default, tells whether an entry is current.
         several
             If True, only pairs with several current judgements, an adjudication, or a place in the qualification set.
-            Not with a filter or `last`.
+            Not with a filter.
         flagged
-            If True, only flagged judgements. Not with a filter or `last`.
+            If True, only flagged judgements. Not with a filter.
         """
         tests = [
             ("annotator = ?", annotator),
@@ -212,10 +212,10 @@ class JudgementTables(Repository):
             ("doc = (SELECT doc FROM documents WHERE doc_id = ?)", doc_id),
         ]
         used = [(test, value) for test, value in tests if value is not None]
-        if not used and last is None:
-            return self._read_whole(columns, current=current, several=several, flagged=flagged)
-        conditions, values = [test for test, _ in used], list[object](value for _, value in used)
-        where = "WHERE " + " AND ".join(conditions) if conditions else ""
+        if not used:
+            return self._read_whole(columns, last, current=current, several=several, flagged=flagged)
+        values = list[object](value for _, value in used)
+        where = "WHERE " + " AND ".join(test for test, _ in used)
         if current:
             # A join with the view on the topic would read the whole view for each judgement.
             where = f"WHERE id IN (SELECT judgement FROM current_judgements {where})"
@@ -223,8 +223,10 @@ class JudgementTables(Repository):
             ids = f"SELECT id FROM judgements {where} ORDER BY id DESC LIMIT ?"
             return self._read_entries(self.connection.column(ids, [*values, -1 if last is None else last]), columns)
 
-    def _read_whole(self, columns: Sequence[str], *, current: bool, several: bool, flagged: bool) -> pd.DataFrame:
-        """Return :meth:`table` without a filter on ids or on the number of rows."""
+    def _read_whole(
+        self, columns: Sequence[str], last: int | None, *, current: bool, several: bool, flagged: bool
+    ) -> pd.DataFrame:
+        """Return :meth:`table` without a filter on ids."""
         names = _sources(columns)
         with self.connection.snapshot():
             arrays = log_arrays.shared(self.connection)
@@ -232,6 +234,8 @@ class JudgementTables(Repository):
             rows = self._select_rows(log, current=current, several=several)
             if flagged:
                 rows = rows & to_numpy(log["flagged"]).astype(np.bool_)
+            if last is not None:
+                rows = rows & (np.cumsum(rows[::-1])[::-1] <= last)
             if rows.sum() * columns_of.FEW < len(rows):
                 return self._read_entries(to_numpy(log["id"])[rows].tolist(), columns)
             log = arrays.read(self.connection, log_arrays.KEPT.intersection(names))
