@@ -145,7 +145,7 @@ def json_object(path: FilePath, number: int, line: str, *, with_nan: bool = Fals
     """The object in a line of JSONL; `with_nan` accepts NaN, as null."""
     try:
         value = (_NAN_DECODER if with_nan else _DECODER).decode(line)
-        written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
+        written = json.dumps(value, ensure_ascii=False) if "\\" in line and _SUSPECT.search(line) else ""
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and line[error.pos :].strip() == ",":  # lines cut from an array
             return json_object(path, number, line[: error.pos], with_nan=with_nan)

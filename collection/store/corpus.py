@@ -32,12 +32,17 @@ BATCH = 500
 
 INDEXED = 10_000
 """Largest number of documents that are added to the full-text index in one statement: FTS5 writes what it has collected
-at the end of each, and merges it later. The first statement has a tenth, each further one twice as many as the one
-before, so that the next documents of a small file can be read meanwhile, too."""
+at the end of each, and merges it later. The first statement has a twentieth, each further one half as many again as the
+one before, so that the next documents of a small file can be read meanwhile, too."""
 
-INDEX_MEMORY = 16 << 20
-"""Bytes that FTS5 may collect before it writes them: with its default of 1 MB, an import takes about a quarter longer.
+INDEX_MEMORY = 4 << 20
+"""Bytes that FTS5 may collect before it writes them: with its default of 1 MB it writes more often, and with 16 MB the
+processor's caches hold too little of them.
 """
+
+SEGMENTS = 8
+"""Number of parts of the full-text index that FTS5 merges into one: with its default of 4, it does so already in the
+import of a small file."""
 
 RANKED = 20_000
 """Maximum number of documents that a search ranks: ranking a million takes seconds."""
@@ -150,39 +155,38 @@ class CorpusTables(Repository):
         to the full-text index, during which other threads run.
         """
         new = changed = same = 0
-        indexed, step, waiting, size = self.document_rows(), INDEXED // 10, 0, 0
-        self.connection.execute(
-            "INSERT INTO documents_fts (documents_fts, rank) VALUES ('hashsize', ?)", (INDEX_MEMORY,)
-        )
+        step, waiting, size = INDEXED // 20, 0, 0
+        indexed = last = self.document_rows()
+        for option, value in (("hashsize", INDEX_MEMORY), ("automerge", SEGMENTS)):
+            self.connection.execute("INSERT INTO documents_fts (documents_fts, rank) VALUES (?, ?)", (option, value))
         for batch in _batches(documents):
-            rows = {d.doc_id: (d.title, d.text, _json(d.metadata)) for d in batch}
-            existing = {
-                doc_id: tuple(rest)
-                for doc_id, *rest in self.connection.execute(
-                    "SELECT doc_id, title, text, metadata FROM documents "
-                    "WHERE doc_id IN (SELECT value FROM json_each(?)) ORDER BY doc",
-                    (json_text(rows),),
-                )
-            }
-            differ = [d for d, row in existing.items() if row[1] is not None and row != rows[d]]
+            rows = {d.doc_id: (d.doc_id, d.title, d.text, _json(d.metadata)) for d in batch}
+            self.connection.executemany(
+                "INSERT INTO documents (doc_id, title, text, metadata) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (doc_id) DO NOTHING",
+                rows.values(),
+            )
+            before, last = last, self.document_rows()
+            existing = self.connection.execute(
+                "SELECT doc_id, title, text, metadata FROM documents "
+                "WHERE doc_id IN (SELECT value FROM json_each(?)) AND doc <= ? ORDER BY doc",
+                (json_text(rows if last - before < len(rows) else ()), before),
+            ).fetchall()
+            differ = [row for row in existing if row[2] is not None and row != rows[row[0]]]
             if differ and not replace:
                 raise ConflictError(
-                    f"document {differ[0]!r} is already in the campaign with another text; use --replace"
+                    f"document {differ[0][0]!r} is already in the campaign with another text; use --replace"
                 )
             changed += len(differ)
-            same += sum(row == rows[d] for d, row in existing.items())
-            new += sum(d not in existing or existing[d][1] is None for d in rows)
-            self.connection.executemany(
-                "INSERT INTO documents (doc_id, title, text, metadata) VALUES (?, ?, ?, ?)",
-                [(d, *row) for d, row in rows.items() if d not in existing],
-            )
-            replaced = [(*rows[d], d) for d, row in existing.items() if row != rows[d]]
+            same += sum(row == rows[row[0]] for row in existing)
+            new += len(rows) - sum(row[2] is not None for row in existing)
+            replaced = [(*rows[row[0]][1:], row[0]) for row in existing if row != rows[row[0]]]
             waiting += len(batch)
             size += sum(len(d.text or "") for d in batch)
             if replaced or waiting >= step or size >= INDEX_MEMORY:
                 with meanwhile():
                     indexed = self._index(indexed)
-                step, waiting, size = min(2 * step, INDEXED), 0, 0
+                step, waiting, size = min(step * 3 // 2, INDEXED), 0, 0
             # The trigger removes the earlier text from the index, which must have it.
             self.connection.executemany(
                 "UPDATE documents SET title = ?, text = ?, metadata = ? WHERE doc_id = ?", replaced

@@ -91,7 +91,7 @@ class DuplicateRecords:
                 doc_id, reason, placed = self._place(path, line, document, has_own_id=has_own_id)
                 if self._ledger is not None:
                     self._ledger.add(line, document, doc_id, reason)
-            else:
+            elif self._is_review or document.metadata.get("doi") or document.metadata.get("pmid"):
                 self._look_up(path, line, document)
             if placed is not None:
                 self._session.kept_as.pop(placed.doc_id, None)
@@ -99,13 +99,12 @@ class DuplicateRecords:
                 yield line, placed
 
     def _look_up(self, path: FilePath, line: int, document: Document) -> None:
-        """List a document with its own id that duplicates another one; outside reviews, only with a DOI or PMID."""
-        if self._is_review or document.metadata.get("doi") or document.metadata.get("pmid"):
-            match = next(iter(self._index_of_campaign().enter(document)), None)
-            if match is not None and match.doc_id != document.doc_id:
-                self._list(path, line, document, match, left_out=False)
-                if self._is_review:
-                    self._pairs.append((match.doc_id, document.doc_id, match.reason))
+        """List a document with its own id that duplicates another one."""
+        match = next(iter(self._index_of_campaign().enter(document)), None)
+        if match is not None and match.doc_id != document.doc_id:
+            self._list(path, line, document, match, left_out=False)
+            if self._is_review:
+                self._pairs.append((match.doc_id, document.doc_id, match.reason))
 
     def _place(self, path: FilePath, line: int, document: Reference, *, has_own_id: bool) -> _Place:
         matches = self._index_of_campaign().enter(document)

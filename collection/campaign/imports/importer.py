@@ -350,9 +350,10 @@ class _DocumentCheck:
         self.documents += 1
         if not document.doc_id.isascii() and has_invisible(document.doc_id):
             self.invisible.append(document.doc_id)
-        self._like_topics += document.doc_id in self.topics
-        self._longest = max(self._longest, len(document.title) + len(document.text or ""))
-        self._images = self._images or not {"images", "pdf"}.isdisjoint(document.metadata)
+        if self._longest <= 3 * SHORT:
+            self._like_topics += document.doc_id in self.topics
+            self._longest = max(self._longest, len(document.title) + len(document.text or ""))
+            self._images = self._images or not {"images", "pdf"}.isdisjoint(document.metadata)
 
     def question(self) -> str:
         """Say why the file seems to have something else than documents; empty if it does not."""
