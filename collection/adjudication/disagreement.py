@@ -93,14 +93,15 @@ def list_disagreements(
     # -1 stands for "cannot judge", so that it differs from every grade.
     differs = _find_differing_answers(decisions, questions)
     decisions = decisions[[*pair, "annotator"]].assign(grade=grade.fillna(-1).astype("int64"), graded=grade)
-    grouped = decisions.groupby(pair, sort=False)
-    bounds = grouped.agg(
+    decisions["pair"] = decisions.groupby(pair, sort=False).ngroup()
+    bounds = decisions.groupby("pair").agg(
         low=("graded", "min"), high=("graded", "max"), kinds=("grade", "nunique"), annotators=("grade", "size")
     )
-    differing = (bounds["kinds"] > 1).to_numpy(dtype=np.bool_)
+    open_pairs = decisions.drop_duplicates("pair")[[*pair, "pair"]].merge(bounds.reset_index(), on="pair")
+    differing = (open_pairs["kinds"] > 1).to_numpy(dtype=np.bool_)
     if differs:
-        differing = differing | bounds.index.isin(list(differs))
-    open_pairs = bounds[differing].reset_index()
+        differing = differing | pd.MultiIndex.from_frame(open_pairs[pair]).isin(list(differs))
+    open_pairs = open_pairs[differing].reset_index(drop=True)
     open_pairs["ended"] = (
         pd.MultiIndex.from_frame(open_pairs[pair]).isin(_ended(judgements)) if len(open_pairs) else False
     )
@@ -110,24 +111,20 @@ def list_disagreements(
     order = {topic: n for n, topic in enumerate(decisions["query_id"].unique() if topics is None else topics)}
     open_pairs["topic"] = open_pairs["query_id"].map(order).fillna(len(order)).astype("int64")
     result = open_pairs.sort_values(["distance", "topic"], ascending=[False, True], kind="stable", ignore_index=True)
+    row = np.full(len(bounds), -1)
+    row[result["pair"]] = result.index
+    own = decisions.assign(row=row[decisions["pair"]])
+    own = own[own["row"] >= 0]
     # "Cannot judge" comes after the grades.
-    last = decisions["grade"].where(decisions["grade"] >= 0, decisions["grade"].max() + 1 if len(decisions) else 0)
-    each: dict[tuple[str, str], list[tuple[str, str]]] = {
-        key: [] for key in zip(*(result[c] for c in pair), strict=True)
-    }
-    ordered = decisions.iloc[np.argsort(last.to_numpy(), kind="stable")]
-    for *key, name, grade in zip(*(ordered[c].tolist() for c in (*pair, "annotator", "grade")), strict=True):
-        if tuple(key) in each:
-            each[tuple(key)].append((name, "?" if grade < 0 else str(grade)))
-    result["differs"] = pd.Series(
-        [
-            (*([RELEVANCE] if kinds > 1 else []), *differs.get(key, ()))
-            for key, kinds in zip(each, result["kinds"], strict=True)
-        ],
-        dtype=object,
-    )
-    result["grades"] = [" ".join(grade for _, grade in words) for words in each.values()]
-    result["names"] = pd.Series([tuple(name for name, _ in words) for words in each.values()], dtype=object)
+    own = own.iloc[np.lexsort((own["grade"], own["grade"] < 0, own["row"]))]
+    ends = np.cumsum(result["annotators"]).tolist()
+    spans = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    grades, names = own["grade"].astype("str").replace("-1", "?").tolist(), own["annotator"].tolist()
+    keys, kinds = zip(*(result[c].tolist() for c in pair), strict=True), (result["kinds"] > 1).tolist()
+    asked = [(*([RELEVANCE] if kind else []), *differs.get(key, ())) for key, kind in zip(keys, kinds, strict=True)]
+    result["differs"] = pd.Series(asked, dtype=object)
+    result["grades"] = [" ".join(grades[span]) for span in spans]
+    result["names"] = pd.Series([tuple(names[span]) for span in spans], dtype=object)
     return result[[*pair, "distance", "annotators", "grades", "names", "ended", "differs"]].astype({"ended": bool})
 
 

@@ -35,6 +35,9 @@ PAIR = ["query_id", "doc_id"]
 NEEDED = (
     "annotator", "kind", "relevance", "judged_at", "seconds", "source", "revises", "counts_as", "away", "flagged",
 )  # fmt: skip
+SAID = ("annotator", "kind", "relevance", "counts_as", *PAIR)
+"""Columns of what annotators said of the same pairs."""
+
 AnnotatorFacts = dict[str, Any]
 
 
@@ -88,13 +91,13 @@ def compute_statistics(
     current
         The current judgements, for grades: the same columns.
     several
-        The current judgements of all pairs that have several, for agreement: also ``query_id`` and ``doc_id``. Other
-        pairs do not count. `current` if left out.
+        The current judgements of all pairs that have several, for agreement: the columns SAID; topics and documents
+        may be named by keys. Other pairs do not count. `current` if left out.
     """
     several = current if several is None else several
     for frame in (log, current):
         require_columns(frame, NEEDED, "conduct")
-    require_columns(several, (*NEEDED, *PAIR), "conduct")
+    require_columns(several, SAID, "conduct")
     log = log[(log["counts_as"] != "adjudication").to_numpy(dtype=np.bool_)]
     log = log[["annotator", "kind", "relevance", "judged_at", "seconds", "source", "revises", "away"]].assign(
         at=lambda frame: pd.to_datetime(frame["judged_at"], utc=True, format="ISO8601"),
@@ -206,13 +209,14 @@ def streak_probability(streak: int, among: int, share: float) -> float:
 def _compare_shared(grades: pd.DataFrame) -> pd.DataFrame:
     """Grades on pairs of several annotators, each with those of the others on the pair.
 
-    Takes ``query_id``, ``doc_id``, ``annotator``, ``grade``; adds ``others`` (how many), ``same`` (how many of these
-    gave the same grade) and ``others_mean``.
+    Takes ``query_id``, ``doc_id``, ``annotator``, ``grade``; returns these without the ids, ``pair`` (its number),
+    ``others`` (how many), ``same`` (how many of these gave the same grade) and ``others_mean``.
     """
     several = grades[grades.duplicated(PAIR, keep=False)]
-    on_pair = several.groupby(PAIR)["grade"]
+    several = several.assign(pair=several.groupby(PAIR, sort=False).ngroup()).drop(columns=PAIR)
+    on_pair = several.groupby("pair")["grade"]
     others = on_pair.transform("size") - 1
-    same = several.groupby([*PAIR, "grade"])["grade"].transform("size") - 1
+    same = several.groupby(["pair", "grade"])["grade"].transform("size") - 1
     return several.assign(others=others, same=same, others_mean=(on_pair.transform("sum") - several["grade"]) / others)
 
 
@@ -227,6 +231,7 @@ def _remarks(of: AnnotatorFacts, facts: pd.DataFrame, shared: pd.DataFrame) -> I
         return
     is_own = shared["annotator"] == of["annotator"]
     own, by_others = shared[is_own], shared[~is_own]
+    on_own = by_others["pair"].isin(own["pair"])
     if of["timed"] >= FEW and of["quick"] >= QUICK_SHARE * of["timed"]:
         yield f"{of['quick']:,} of {of['timed']:,} judgements took less than {duration(QUICK)}."
     others = facts.loc[(facts["annotator"] != of["annotator"]) & (facts["timed"] >= FEW), "seconds"]
@@ -234,7 +239,7 @@ def _remarks(of: AnnotatorFacts, facts: pd.DataFrame, shared: pd.DataFrame) -> I
         span = f"{others.min():.1f} to {others.max():.1f} s" if len(others) > 1 else f"{others.iloc[0]:.1f} s"
         yield f"Median of {of['seconds']:.1f} s per judgement; other annotators: {span}."
     if of["graded"] >= FEW and of["top_share"] >= ONE_GRADE:
-        yield from _remark_one_grade(of, own, by_others)
+        yield from _remark_one_grade(of, own, by_others[on_own])
     chance = streak_probability(of["row"], of["said"], of["row_share"])
     if of["said"] >= FEW and chance < RARE_STREAK:
         often = "less than one in a million" if chance < 1e-6 else f"one in {round(1 / chance):,}"
@@ -242,14 +247,15 @@ def _remarks(of: AnnotatorFacts, facts: pd.DataFrame, shared: pd.DataFrame) -> I
             f"Grade {of['row_grade']} was given {of['row']:,} times in a row: by chance, {often} annotators with "
             f"{of['said']:,} grades ({percent(of['row_share'])} of them {of['row_grade']}) would have such a streak."
         )
-    among = _compare_shared(by_others[[*PAIR, "annotator", "grade"]]) if len(own) >= FEW else own
-    if min(len(own), len(among)) >= FEW and of["agreement"] <= _agreement(among) - LOW_AGREEMENT:
+    left = by_others["others"] - on_own  # comparisons among the others; those with `own` are in `same` of both sides
+    among = float((by_others["same"].sum() - own["same"].sum()) / left.sum()) if left.any() else np.nan
+    if min(len(own), (left > 0).sum()) >= FEW and of["agreement"] <= among - LOW_AGREEMENT:
         yield (
             f"Observed agreement with the other annotators: {percent(of['agreement'])} on "
-            f"{count(len(own), 'common pair')}; among the others: {percent(_agreement(among))}."
+            f"{count(len(own), 'common pair')}; among the others: {percent(among)}."
         )
     # Of two annotators alone, neither is the unusual one: `differences` names both.
-    if _is_far(own) and by_others.merge(own[PAIR])["annotator"].nunique() > 1:
+    if _is_far(own) and by_others.loc[on_own, "annotator"].nunique() > 1:
         which = "higher" if of["higher"] > 0 else "lower"
         pairs = count(len(own), "common pair")
         yield f"Grades are {abs(of['higher']):.2f} {which} than the others' on average, on {pairs}."
@@ -270,7 +276,7 @@ def _find_differences(shared: pd.DataFrame) -> list[str]:
     """Sentences on two annotators with mean grades far apart, where no third one graded the pairs of one of them."""
     differences: dict[frozenset[str], str] = {}
     for name, own in shared.groupby("annotator"):
-        others = set(shared.merge(own[PAIR])["annotator"]) - {name}
+        others = set(shared.loc[shared["pair"].isin(own["pair"]), "annotator"].unique()) - {name}
         if len(others) == 1 and _is_far(own):
             apart = float((own["grade"] - own["others_mean"]).to_numpy(dtype=np.float64).mean())
             both = (str(name), *others) if apart > 0 else (*others, str(name))
@@ -280,13 +286,13 @@ def _find_differences(shared: pd.DataFrame) -> list[str]:
     return list(differences.values())
 
 
-def _remark_one_grade(of: AnnotatorFacts, own_rows: pd.DataFrame, others: pd.DataFrame) -> Iterator[str]:
+def _remark_one_grade(of: AnnotatorFacts, own_rows: pd.DataFrame, by_others: pd.DataFrame) -> Iterator[str]:
     """Remark on a single grade for nearly all pairs, unless the others gave it about as often to the same pairs."""
     sentence = f"Grade {of['top_grade']} in {round(of['top_share'] * of['graded']):,} of {of['graded']:,} judgements."
     if len(own_rows) < FEW:
         yield sentence
         return
-    own, other = ((frame["grade"] == of["top_grade"]).mean() for frame in (own_rows, others.merge(own_rows[PAIR])))
+    own, other = ((frame["grade"] == of["top_grade"]).mean() for frame in (own_rows, by_others))
     if other < ONE_GRADE * own:
         pairs = count(len(own_rows), "common pair")
         yield f"{sentence} On {pairs}: {percent(own)}; the others: {percent(other)}."

@@ -108,7 +108,7 @@ class Labels:
 
     def met(self) -> dict[tuple[str, str], int]:
         """Number of common pairs of every two annotators with at least one, by name."""
-        graded = (self.codes != MISSING).astype(np.int64)
+        graded = (self.codes[self.several] != MISSING).astype(np.float64)  # whole numbers, and many times as fast
         common = np.triu(graded.T @ graded, 1)
         return {(self.annotators[a], self.annotators[b]): int(common[a, b]) for a, b in np.argwhere(common)}
 

@@ -150,14 +150,16 @@ class JudgementTables(Repository):
         ).fetchone()
         return None if row is None else LogEntry(*row)
 
-    def opinions(self, *, answers: bool = False) -> pd.DataFrame:
+    def opinions(self, *, answers: bool = False, several: bool = False) -> pd.DataFrame:
         """Return the current judgements and adjudications as adjudication reads them, oldest first.
+
+        With `several` only those of :meth:`table` with it.
 
         ``annotator``, ``kind``, ``relevance``, ``counts_as``, ``answers`` where they are wanted; and the keys of the
         pair as ``query_id`` and ``doc_id``, for which :meth:`with_ids` puts the ids.
         """
         columns = ["annotator", "topic", "doc", "kind", "relevance", "counts_as", *(["answers"] if answers else [])]
-        return self.table(columns=columns).rename(columns={"topic": "query_id", "doc": "doc_id"})
+        return self.table(columns=columns, several=several).rename(columns={"topic": "query_id", "doc": "doc_id"})
 
     def sort_pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Sort by topic, as imported, and document id, given the keys of both in ``query_id`` and ``doc_id``."""

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median_low
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from collection.store import columns as columns_of
 from collection.store.connection import Repository, is_held, json_text, writes
 
 LabelKind = Literal["llm", "rule", "clicks"]
@@ -116,7 +118,7 @@ def combine_samples(samples: pd.DataFrame) -> pd.DataFrame:
     if (samples["sample"] == 1).all():  # without a pair twice
         return samples.drop(columns="sample")
     pair = samples.groupby(_PAIR, sort=False).ngroup()
-    ordered = samples.assign(pair=pair, order=samples["status"].map(_ORDER))
+    ordered = samples.assign(pair=pair, order=samples["status"].map(_ORDER).astype("int64"))
     ordered = ordered.sort_values(["pair", "order", "relevance", "sample"], kind="stable")
     grades = (ordered["order"] == 0).groupby(ordered["pair"]).transform("sum")
     place = ordered.groupby("pair").cumcount()
@@ -202,17 +204,34 @@ class MachineLabelTables(Repository):
 
         ``query_id``, ``doc_id``, ``status``, ``relevance`` (float64, nan without a grade), by topic and document.
         """
-        return combine_samples(self.samples(label_set))
+        return self.with_ids(combine_samples(self.coded(label_set)))
 
     def samples(self, label_set: int) -> pd.DataFrame:
         """The columns of :meth:`current` and ``sample`` for each sample of each pair, in the order of samples."""
-        frame = self.connection.frame(
-            "SELECT t.query_id, d.doc_id, m.sample, m.status, m.relevance FROM current_machine_labels AS m "
-            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) WHERE m.label_set = ? "
-            "ORDER BY m.topic, m.doc, m.sample",
-            (label_set,),
-        )
-        return frame.astype({"query_id": "str", "doc_id": "str", "status": "str", "relevance": "float64"})
+        return self.with_ids(self.coded(label_set))
+
+    def with_ids(self, labels: pd.DataFrame) -> pd.DataFrame:
+        """Put ids in place of the keys of :meth:`coded`, and texts in place of the categories."""
+        return columns_of.with_ids(self.connection, labels.astype({"status": "str"}))
+
+    def coded(self, label_set: int) -> pd.DataFrame:
+        """:meth:`samples` with keys as ``query_id`` and ``doc_id``, and with categories as ``status``.
+
+        The first grade of a sample counts, whatever is asked or fails later; before it the last reply, or failure: as
+        in the view current_machine_labels, which reads each row for itself.
+        """
+        short = {"query_id": "topic", "doc_id": "doc", "sample": "sample", "status": "status"}
+        rows = "FROM machine_labels WHERE label_set = ? ORDER BY topic, doc, id"
+        frame = columns_of.read(self.connection, short, {"relevance": "relevance"}, rows, (label_set,))
+        keys = {"query_id": "int64", "doc_id": "int64", "sample": "int64", "relevance": "float64"}
+        frame = frame.astype({**keys, "status": pd.CategoricalDtype(list(_ORDER))})
+        pair = frame["query_id"].to_numpy() << 32 | frame["doc_id"].to_numpy()
+        if not (pair[1:] == pair[:-1]).any():
+            return frame
+        order = frame["status"].cat.codes.to_numpy()
+        place = np.where(order == 0, 1, -1) * np.arange(len(frame))
+        first = np.lexsort((place, order, frame["sample"].to_numpy(), pair))
+        return frame.iloc[first].drop_duplicates(["query_id", "doc_id", "sample"], ignore_index=True)
 
     def grades_of(self, label_set: int, query_id: str, doc_ids: Iterable[str] | None = None) -> dict[str, float]:
         """The labels of these documents of a topic, by default of all; those without a grade are left out."""

@@ -48,8 +48,9 @@ class Adjudication:
         return *self.store.judgements.versions(), pairs, repr(self.settings.review())
 
     def _queue(self, ended: bool) -> pd.DataFrame:
-        judgements = self.store.judgements.table(several=True)
         pair = ["query_id", "doc_id"]
+        said = ("annotator", "kind", "relevance", "counts_as", "answers")
+        judgements = self.store.judgements.table(several=True, columns=(*pair, *said))
         queue = adjudication.list_disagreements(
             judgements,
             self.store.corpus.topics()["query_id"].tolist(),
@@ -59,11 +60,13 @@ class Adjudication:
         if (review := self.settings.review()) is not None:
             queue = queue[_are_conflicts(review, queue, judgements)]
         queue = queue.assign(why="disagreement")
+        qualification = self.store.assignments.qualification_set()[[*pair, "settled"]]
+        if qualification.empty:
+            return queue
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
         over = judgements.loc[judgements["counts_as"] == adjudication.ADJUDICATION, pair]
         adjudicated, known = set(over.itertuples(index=False)), set(queue[pair].itertuples(index=False))
         rows = []
-        qualification = self.store.assignments.qualification_set()[[*pair, "settled"]]
         for query_id, doc_id, grade in qualification.itertuples(index=False):
             is_over = (query_id, doc_id) in adjudicated
             if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(grade)):

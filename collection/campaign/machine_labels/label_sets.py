@@ -46,6 +46,9 @@ _IN_PROGRESS = (
 
 _PAIR = ["query_id", "doc_id"]
 
+MOST_READ = 8
+"""Number of label sets whose labels stay in memory, with about 25 bytes per pair."""
+
 
 class LabelledPairs(NamedTuple):
     """A label set after labelling: pairs that were labelled now, those of them without a grade, and all its pairs."""
@@ -56,6 +59,14 @@ class LabelledPairs(NamedTuple):
     pairs: int
     differing: int = 0
     """Pairs that had another label before, which they keep."""
+
+
+class _ReadLabels(NamedTuple):
+    """The labels of a set."""
+
+    current: pd.DataFrame
+    """As :meth:`.MachineLabelTables.current`, with the keys and categories of :meth:`.MachineLabelTables.coded`."""
+    spread: SampleSpread | None
 
 
 @dataclass(frozen=True)
@@ -136,17 +147,30 @@ class LabelSets:
 
     def spread(self, label_set: LabelSet) -> SampleSpread | None:
         """Measure how much the samples of pairs that are labelled several times differ; None without any."""
-        return measure_spread(self.store.machine_labels.samples(label_set.key))
+        return self._read(label_set).spread
 
     def count_statuses(self, label_set: LabelSet) -> Counter[str]:
         """Status -> number of pairs whose last row has it."""
-        return Counter(sorted(self.store.machine_labels.current(label_set.key)["status"].tolist()))
+        numbers = self._read(label_set).current["status"].value_counts()
+        return Counter({str(status): int(number) for status, number in sorted(numbers.items()) if number})
 
     def labels(self, name: str) -> pd.DataFrame:
         """The labels of a set: ``query_id``, ``doc_id``, ``relevance`` (float64), in the order of topics."""
-        rows = self.store.machine_labels.current(self.named(name).key)
-        graded = rows[rows["status"] == "graded"].sort_values("doc_id", kind="stable")
-        return self.corpus.in_topic_order(graded[[*_PAIR, "relevance"]])
+        with self.store.snapshot():
+            rows = self._read(self.named(name)).current
+            graded = rows.loc[rows["status"] == "graded", [*_PAIR, "relevance"]]
+            return self.store.judgements.with_ids(self.store.judgements.sort_pairs(graded))
+
+    def _read(self, label_set: LabelSet) -> _ReadLabels:
+        """Read the labels of a set, which stay in memory until there are others."""
+        tables = self.store.machine_labels
+
+        def read() -> _ReadLabels:
+            samples = tables.coded(label_set.key)
+            return _ReadLabels(combine_samples(samples), measure_spread(samples))
+
+        last = tables.last_row()
+        return self.store.cached("machine labels", last, read, member=label_set.key, most=MOST_READ, shared=True)
 
     def create(self, name: str, kind: LabelKind, settings: Mapping[str, Any]) -> LabelSet:
         """Add a label set without labels.

@@ -315,15 +315,14 @@ class AgreementStudy:
 
     def disagreements(self) -> adjudication.Disagreements:
         """Number of pairs that several annotators graded, and on which they differ."""
-        return adjudication.count_disagreements(self.store.judgements.table(several=True))
+        return adjudication.count_disagreements(self.store.judgements.opinions(several=True))
 
     def annotator_statistics(self) -> annotator_statistics.AnnotatorStatistics:
         """Pace, grades and agreement of each annotator."""
-        needed, pair = annotator_statistics.NEEDED, annotator_statistics.PAIR
-        columns = ("at" if name == "judged_at" else name for name in needed)
+        columns = ("at" if name == "judged_at" else name for name in annotator_statistics.NEEDED)
         with self.store.snapshot():
             log = self.store.judgements.coded((*columns, "current"), current=False).rename(columns={"at": "judged_at"})
-            several = self.store.judgements.table(several=True, columns=(*needed, *pair))
+            several = self.store.judgements.opinions(several=True)
         return annotator_statistics.compute_statistics(log, log[log["current"]], several)
 
 

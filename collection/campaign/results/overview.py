@@ -232,7 +232,8 @@ class Overview:
     def _next_adjudication_step(self) -> NextStep | None:
         """Return the next step where annotators disagree and nobody has adjudicated; None where nobody disagrees."""
         asked = self.settings.questions()
-        disagreements = len(adjudication.list_disagreements(self.store.judgements.table(several=True), questions=asked))
+        opinions = self.store.judgements.opinions(several=True, answers=bool(asked))
+        disagreements = len(adjudication.list_disagreements(opinions, questions=asked))
         if not disagreements:
             return None
         what = "grades or answers" if asked else "grades"
