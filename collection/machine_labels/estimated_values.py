@@ -178,9 +178,9 @@ def _mean_of_draws(
     order = np.argsort(topic, kind="stable")
     rng = np.random.default_rng(0)
     for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(topic, minlength=topics))[:-1])):
-        reached = _draw(steps[rows], rng)
-        top: Floats = weights[:, rows] @ (reached @ gains).T
-        count = reached.sum(axis=1)
+        shown = np.flatnonzero(weights[:, rows].any(axis=0))  # by a run; the others matter to the ideal only
+        gain, count = _draw(steps[rows], gains, shown, rng)
+        top: Floats = weights[:, rows[shown]] @ gain
         # Of the ideal ranking: (n,) the sum of the first discounts.
         total = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, len(rows) + 3)))])
         if cutoff is not None:
@@ -198,13 +198,17 @@ def _mean_of_draws(
     return EstimatedValues(values, weights, topic, steps, more, less)
 
 
-def _draw(steps: Floats, rng: np.random.Generator) -> Ints:
-    """(draws, n, G) whether each of n pairs reaches each step, 0 or 1; one draw where everything is known."""
+def _draw(steps: Floats, gains: Floats, shown: Ints, rng: np.random.Generator) -> tuple[Floats, Ints]:
+    """(shown, draws) the gains of those of n pairs that are `shown`, and (draws, G) how many pairs reach each step.
+
+    One draw where everything is known.
+    """
     if ((steps == 0) | (steps == 1)).all():
-        return steps[None].astype(np.int64)
-    parts = rng.permuted(np.tile(np.arange(DRAWS), (len(steps), 1)), axis=1).T
-    uniform = (parts + rng.random(len(steps))) / DRAWS  # each pair in each part of the range once
-    return (uniform[..., None] < steps).astype(np.int64)
+        return (steps[shown] @ gains)[:, None], steps.sum(axis=0).astype(np.int64)[None]
+    parts = rng.permuted(np.tile(np.arange(DRAWS), (len(steps), 1)), axis=1)
+    uniform = (parts + rng.random(len(steps))[:, None]) / DRAWS  # each pair in each part of the range once
+    gain: Floats = (uniform[shown, :, None] < steps[shown, None]) @ gains
+    return gain, np.column_stack([(uniform < step[:, None]).sum(axis=0) for step in steps.T])
 
 
 def _inverse(ideal: Floats) -> Floats:

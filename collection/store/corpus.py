@@ -492,6 +492,8 @@ class CorpusTables(Repository):
 
     def find_held_back(self, doc_ids: Sequence[str]) -> set[str]:
         """Return which of these documents cannot be judged yet; see :func:`.is_held_back`."""
+        if not self.connection.exists("SELECT EXISTS (SELECT 1 FROM documents WHERE text IS NULL)"):
+            return set()
         return set(
             self.connection.column(
                 "SELECT d.doc_id FROM documents AS d WHERE d.doc_id IN (SELECT value FROM json_each(?)) "

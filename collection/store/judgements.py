@@ -277,6 +277,10 @@ class JudgementTables(Repository):
         """Put ids in place of the keys in ``query_id`` and ``doc_id``."""
         return columns_of.with_ids(self.connection, frame)
 
+    def pair_keys(self, pairs: pd.DataFrame) -> npt.NDArray[np.int64]:
+        """Return topic << 32 | doc of each ``query_id`` and ``doc_id``; see :func:`.columns.pair_keys`."""
+        return columns_of.pair_keys(self.connection, pairs)
+
     def _read_entries(self, ids: Iterable[int], columns: Sequence[str]) -> pd.DataFrame:
         rows = "FROM judgements WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
         return self._frame(log_arrays.read(self.connection, _sources(columns), rows, [json_text(ids)]), columns)

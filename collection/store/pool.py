@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.core import arrow, clock
+from collection.core import clock
 from collection.core.records import QRELS_ANNOTATOR
 from collection.store import columns, log_arrays
 from collection.store.connection import (
@@ -106,14 +106,10 @@ class PoolTables(Repository):
     def are_pooled(self, pairs: pd.DataFrame) -> NDArray[np.bool_]:
         """(pairs,) whether each pair of ``query_id`` and ``doc_id`` is in the pool."""
         with self.connection.snapshot():
-            topics = self.connection.mapping("SELECT query_id, topic FROM topics ORDER BY topic")
-            doc, doc_ids = pd.factorize(pairs["doc_id"])
-            (keys,) = columns.doc_keys(self.connection, [arrow.from_column(pd.Series(doc_ids, dtype="str"))])
+            wanted = columns.pair_keys(self.connection, pairs)
             rows = "FROM pool ORDER BY topic, doc"
             pool = columns.read(self.connection, {"topic": "topic", "doc": "doc"}, {}, rows)
-        topic = pairs["query_id"].astype("str").map(topics).fillna(0).to_numpy(dtype=np.int64)
         known = np.append(_number(pool), np.iinfo(np.int64).max)
-        wanted = topic << 32 | keys.astype(np.int64)[doc]
         return known[np.searchsorted(known, wanted)] == wanted
 
     def undrawn_pairs(self) -> pd.DataFrame:

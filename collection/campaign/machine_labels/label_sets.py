@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from collection import accounts, clicks
@@ -16,6 +17,7 @@ from collection.campaign.corpus.corpus import Corpus
 from collection.campaign.settings.settings import Settings
 from collection.clicks import SMOOTHING
 from collection.core import clock, layout
+from collection.core.arrays import Floats, Ints
 from collection.core.errors import CampaignError, ConflictError, InputError, require_known
 from collection.core.phrases import count, join, plural
 from collection.core.records import Document, Topic
@@ -160,6 +162,12 @@ class LabelSets:
             rows = self._read(self.named(name)).current
             graded = rows.loc[rows["status"] == "graded", [*_PAIR, "relevance"]]
             return self.store.judgements.with_ids(self.store.judgements.sort_pairs(graded))
+
+    def align(self, name: str, keys: Ints) -> Floats:
+        """(N,) labels of pairs by their :meth:`.JudgementTables.pair_keys`, nan without one."""
+        rows = self._read(self.named(name)).current
+        topic, doc = (rows[name].to_numpy(dtype=np.int64) for name in _PAIR)
+        return pd.Series(rows["relevance"].to_numpy(), index=topic << 32 | doc).reindex(keys).to_numpy(dtype=np.float64)
 
     def _read(self, label_set: LabelSet) -> _ReadLabels:
         """Read the labels of a set, which stay in memory until there are others."""

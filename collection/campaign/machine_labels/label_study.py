@@ -414,6 +414,12 @@ class LabelStudy:
         return measure
 
     def _pairs(self) -> Pairs:
+        with self.store.snapshot():
+            pool = self.store.judgements.progress()["pool"].tolist()
+            key = (self.store.corpus.runs_signature(), self.store.judgements.versions()[0], pool)
+            return self.store.cached("described pool", key, self._describe_pool, shared=True)
+
+    def _describe_pool(self) -> Pairs:
         pool = self.store.pool.pairs()
         if pool.empty:
             raise CampaignError("expected a pool, found none; add one with `cleverdon pool`")
@@ -433,10 +439,12 @@ class LabelStudy:
         A pair that people could not judge counts as not relevant, as in values by the qrels; otherwise it would end the
         sample. So does a pair without a text, about which nobody can be asked.
         """
-        index = pd.MultiIndex.from_frame(pairs[PAIR])
-        graded = self.qrels.build().set_index(PAIR)["relevance"]
-        grades = graded.reindex(index).to_numpy(dtype=np.float64, copy=True)
-        judged = index.isin(pd.MultiIndex.from_frame(self.store.judgements.table(columns=PAIR)))
+        with self.store.snapshot():
+            keys = self.store.judgements.pair_keys(pairs)
+            qrels, judged_pairs = self.qrels.coded().grades, self.store.judgements.coded(["topic", "doc"])
+        graded = pd.Series(qrels["relevance"].to_numpy(), index=_number(qrels["query_id"], qrels["doc_id"]))
+        grades = graded.reindex(keys).to_numpy(dtype=np.float64, copy=True)
+        judged = np.isin(keys, _number(judged_pairs["topic"], judged_pairs["doc"]))
         grades[judged & ~(grades >= 0)] = 0.0
         held = self.store.corpus.find_held_back(pairs["doc_id"].unique().tolist())
         textless = pairs["doc_id"].isin(held).to_numpy(dtype=np.bool_) & ~judged
@@ -445,8 +453,7 @@ class LabelStudy:
 
     def _aligned(self, name: str, pairs: Pairs) -> Floats:
         """(N,) labels of the pairs, nan without one."""
-        labels = self.labels.labels(name).set_index(PAIR)["relevance"]
-        return labels.reindex(pd.MultiIndex.from_frame(pairs.frame)).to_numpy(dtype=np.float64)
+        return self.labels.align(name, self.store.judgements.pair_keys(pairs.frame))
 
     def _sizes(self, name: str, pairs: Pairs, measure: Measure) -> tuple[Floats, Floats]:
         """(N,) sizes and priorities of the sample; the sizes that it would have, and no priorities, without one."""
@@ -462,3 +469,8 @@ class LabelStudy:
                 "label the new pairs under another name, and draw a new sample"
             )
         return aligned["size"].to_numpy(), aligned["priority"].to_numpy()
+
+
+def _number(topics: pd.Series[int], docs: pd.Series[int]) -> NDArray[np.int64]:
+    """As :meth:`.JudgementTables.pair_keys`."""
+    return topics.to_numpy(dtype=np.int64) << 32 | docs.to_numpy(dtype=np.int64)
