@@ -20,6 +20,9 @@ plain insert and to TfidfVectorizer, and the time per document beside that of th
 
     python tests/benchmarks/bench_million.py [--documents 10000,100000] [--directory DIR] [--steps import,search]
 
+The step `again`, which is not among the usual ones, judges 30% of the judged pairs a second time and gives every pooled
+pair a machine label, for the step `pages` after it.
+
 With `--directory`, files and campaigns stay there, and steps can be repeated.
 """
 
@@ -40,9 +43,15 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from collection import Campaign
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -131,11 +140,42 @@ def import_documents(directory: Path) -> list[Line]:
     return [("import of documents", f"{rate(count, seconds)}, {took(processor)} of processor")]
 
 
+def write_judgements(campaign: "Campaign", pairs: "pd.DataFrame", seed: int, annotators: str = "a") -> None:
+    """Write a judgement of each pair by one of the annotators whose names begin so."""
+    from collection.core.records import Judgement
+    from collection.store import PairState
+
+    rng, nothing = random.Random(seed), (None, None, None, None, None, None, True, False, False)
+    with campaign.transaction():
+        for pair in pairs.itertuples(index=False):
+            judgement = Judgement(
+                str(UUID(int=rng.getrandbits(128))), f"{annotators}{rng.randrange(ANNOTATORS)}", pair.query_id,
+                pair.doc_id, "graded", rng.choice((0, 0, 0, 1, 2, 3)), seconds=rng.uniform(1, 60), strategy="depth",
+            )  # fmt: skip
+            campaign.store.judgements.append(judgement, PairState(int(pair.topic), int(pair.doc), *nothing))
+
+
+def judge_again(directory: Path) -> list[Line]:
+    """Judge three of ten judged pairs a second time, and give every pooled pair a machine label."""
+    from collection import Campaign
+
+    with Campaign(directory / "campaign") as campaign:
+        pool = campaign.store.pool.annotators_wanted()
+        judged = pool.merge(campaign.store.judgements.table(columns=("query_id", "doc_id")))
+        campaign.people.assignments.update(annotators=2, which="share", share=0.3)
+        again = judged.sample(frac=0.3, random_state=8)
+        write_judgements(campaign, again, 8, "b")
+        grades = np.random.default_rng(9).integers(4, size=len(pool))
+        labels = pool[["query_id", "doc_id"]].assign(relevance=grades.astype(np.float64))
+        start = time.perf_counter()
+        campaign.machine_labels.sets.label_by_file(labels, "labels", "llm", {"model": "generated"})
+        imported = time.perf_counter() - start
+    return [("second judgements", f"{len(again):,}"), ("machine labels", rate(len(pool), imported, "labels"))]
+
+
 def import_runs(directory: Path) -> list[Line]:
     """Import the runs, add the pool, and write judgements."""
     from collection import Campaign
-    from collection.core.records import Judgement
-    from collection.store import PairState
 
     with Campaign(directory / "campaign") as campaign:
         count = campaign.store.judgements.counts()["documents"]
@@ -145,17 +185,9 @@ def import_runs(directory: Path) -> list[Line]:
         start = time.perf_counter()
         campaign.people.pools.add("depth", depth=count)
         pooled = time.perf_counter() - start
-        rng = random.Random(7)
         pairs = campaign.store.pool.annotators_wanted().sample(frac=1, random_state=7).head(count // 2)
-        nothing = (None, None, None, None, None, None, True, False, False)
         start = time.perf_counter()
-        with campaign.transaction():
-            for pair in pairs.itertuples(index=False):
-                judgement = Judgement(
-                    str(UUID(int=rng.getrandbits(128))), f"a{rng.randrange(ANNOTATORS)}", pair.query_id, pair.doc_id,
-                    "graded", rng.choice((0, 0, 0, 1, 2, 3)), seconds=rng.uniform(1, 60), strategy="depth",
-                )  # fmt: skip
-                campaign.store.judgements.append(judgement, PairState(int(pair.topic), int(pair.doc), *nothing))
+        write_judgements(campaign, pairs, 7)
         written = time.perf_counter() - start
         campaign.settings.set_loop(mode="pool-then-loop")
         campaign.people.accounts.add("boss", "manager")
@@ -374,6 +406,7 @@ STEPS: dict[str, Callable[[Path], list[Line]]] = {
     "plain": insert_plainly,
     "import": import_documents,
     "runs": import_runs,
+    "again": judge_again,
     "tfidf": weigh_plainly,
     "features": make_features,
     "open": open_campaign,
@@ -450,7 +483,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", default="10000,100000,1000000", help="numbers, with commas between")
     parser.add_argument("--directory", type=Path, help="where files and campaigns stay")
-    parser.add_argument("--steps", default=",".join(STEPS), help="names of steps, with commas between")
+    usual = ",".join(name for name in STEPS if name != "again")
+    parser.add_argument("--steps", default=usual, help="names of steps, with commas between")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.step:

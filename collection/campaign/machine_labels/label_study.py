@@ -472,5 +472,5 @@ class LabelStudy:
 
 
 def _number(topics: pd.Series[int], docs: pd.Series[int]) -> NDArray[np.int64]:
-    """As :meth:`.JudgementTables.pair_keys`."""
+    """Number pairs of keys as :meth:`.JudgementTables.pair_keys` does."""
     return topics.to_numpy(dtype=np.int64) << 32 | docs.to_numpy(dtype=np.int64)
