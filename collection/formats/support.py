@@ -106,9 +106,7 @@ class _Reader:
             if given is not None and as_count(given) != number:
                 tally.add("{sentence has|sentences have} another number than its place", line)
             cited = self._citations(line, (run, query_id, number), item)
-            self._sentences.append((run, query_id, number, text, tuple(dict.fromkeys(cited))))
-            if cited and len(set(cited)) < len(cited):
-                tally.add("{sentence cites|sentences cite} a document twice", line)
+            self._sentences.append((run, query_id, number, text, cited))
             worthy = as_count(item.get("verification_worthy"))
             self._extra["verification_worthy"].append(worthy if worthy in (0, 1) else None)
             combined = item.get(fields.first_present(item, _COMBINED) or "")
@@ -119,15 +117,20 @@ class _Reader:
         team = answer_records.find_text(path, line, record, answer_records.TEAM)
         self._answers.append((run, query_id, team, words, None))
 
-    def _citations(self, line: int, sentence: tuple[str, str, int], item: Mapping[str, object]) -> list[str]:
+    def _citations(self, line: int, sentence: tuple[str, str, int], item: Mapping[str, object]) -> tuple[str, ...]:
         """Add the labels of a sentence; return the documents that it cites."""
-        cited = []
         labels = answer_records.list_of(self._path, line, item, "citations", "objects with reference and support")
-        for position, label in enumerate(labels):
-            doc_id = fields.find_id(self._path, line, label, _DOCUMENT)[1]
-            self._support.append((*sentence, position, doc_id, self._grade(line, label)))
-            cited.append(doc_id)
-        return cited
+        grades: dict[str, int | None] = {}
+        for label in labels:
+            doc_id, grade = fields.find_id(self._path, line, label, _DOCUMENT)[1], self._grade(line, label)
+            if grades.setdefault(doc_id, grade) is None:
+                grades[doc_id] = grade
+            elif grade not in (grades[doc_id], None):
+                self._tally.add("{sentence has|sentences have} two grades for a document (the first is used)", line)
+        self._support += [(*sentence, position, *label) for position, label in enumerate(grades.items())]
+        if len(grades) < len(labels):
+            self._tally.add("{sentence cites|sentences cite} a document twice", line)
+        return tuple(grades)
 
     def _grade(self, line: int, label: Mapping[str, object]) -> int | None:
         """Return the grade of a label; None for "not judged" and unknown labels, which are counted in notes."""

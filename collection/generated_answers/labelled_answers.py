@@ -189,10 +189,11 @@ def label_answers(
     of_nuggets = _nugget_grades(table, nuggets, assigned, notes)
     of_support = _support_grades(table, known, supported)
     weighted = nuggets[nuggets["weight"].notna()]
+    judged = support.answers if isinstance(support, SupportLabels) else supported  # also answers without citations
     topics: dict[Reads, frozenset[str]] = {
         "nugget assignments": frozenset(nuggets["query_id"].astype("str")),
         "weighted nuggets": frozenset(weighted["query_id"].astype("str")),
-        "support": frozenset(supported["query_id"].astype("str")),
+        "support": frozenset(judged["query_id"].astype("str")),
         "words": frozenset(table.loc[table["words"].notna(), "query_id"]),
     }
     return LabelledAnswers(table, of_nuggets, of_support, nuggets[NUGGET].astype("str"), topics, tuple(notes))

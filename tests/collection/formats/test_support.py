@@ -113,11 +113,13 @@ QUIRKS: list[tuple[dict[str, object], str, list[object]]] = [
     (label(support="maybe"), "1 label is unknown and not counted as judged, such as 'maybe'", [None]),
     (label(support=2), "", [2]),
     (label(support="FS"), "", [2]),
+    (sentence(verification_worthy="1\x1c", sentenceID=" " * 20 + "0"), "", [1]),
+    (sentence(sentenceID="9" * 5000), "1 sentence has another number than its place", [1]),
     (label(support="Partial Support"), "", [1]),
     (label(support="not-supported"), "", [0]),
     (label(support="2.0"), "", [2]),
     (label(support=-1.0), "1 citation was not judged (-1)", [None]),
-    (sentence(citations=[{"reference": "d1", "support": "1"}] * 2), "1 sentence cites a document twice", [1, 1]),
+    (sentence(citations=[{"reference": "d1", "support": "1"}] * 2), "1 sentence cites a document twice", [1]),
     ({"sentences": []}, "1 answer is empty", []),
     ({"sentences": None}, "1 answer is empty", []),
 ]
@@ -152,6 +154,19 @@ def test_refusals_name_the_place(tmp_path: Path, change: dict[str, object], said
         formats.read_support(path)
     assert str(refused.value).startswith(f"{path}, line 2: ")
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "grade", "differ"), [(("2", "0", "0"), 2, 2), (("-1", "1", "-1"), 1, 0), (("1", "1", "1"), 1, 0)]
+)
+def test_a_repeated_citation_counts_once_with_its_first_grade(
+    tmp_path: Path, given: tuple[str, ...], grade: int, differ: int
+) -> None:
+    cited = [{"reference": "d1", "support": each} for each in given] + [{"reference": "d2", "support": "0"}]
+    found = formats.read_support(write(tmp_path, record(**sentence(citations=cited))))
+    assert [row[3:] for row in rows(found.support)] == [[0, "d1", grade], [1, "d2", 0]]
+    assert found.sentences["citations"].tolist() == [("d1", "d2")]
+    assert sum("two grades for a document" in each for each in found.notes) == (differ > 0)
 
 
 def test_repeated_answers(tmp_path: Path) -> None:

@@ -427,6 +427,13 @@ def test_citations_that_nobody_judged_come_from_the_answers() -> None:
     assert alone.means().loc["x"].tolist() == [0.75, 0.75]
 
 
+def test_a_topic_without_citations_counts_if_it_is_in_the_file_of_labels() -> None:
+    labels = support_labels({("x", "1"): [[2]], ("x", "2"): [[], []], ("y", "1"): [[1]]})
+    for measure in ("support_precision", "support_recall(micro)"):
+        found = evaluate_answers(support=labels, measures=measure)
+        assert found.means().iloc[:, 0].to_dict() == {"x": 0.5, "y": 0.25}
+
+
 def test_a_missing_answer_counts_0_only_for_topics_that_somebody_has_judged() -> None:
     found = evaluate_answers(
         answers([("x", "1", 5), ("x", "2", 5), ("y", "1", 5)]),
