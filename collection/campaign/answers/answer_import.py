@@ -230,23 +230,27 @@ class AnswerFiles:
             self.session.notice(path, f"skipped {what}")
         if len(labels) > graded:
             self.session.notice(path, f"{count(len(labels) - graded, 'pair')} without a grade stay unjudged")
-        if pairs.empty:
+        if graded and pairs.empty:
             raise InputError(
                 f"{path}: expected labels of answers in the campaign, found none; import the answers first"
             )
         self.tasks.fill(inner)
+        judged = pairs[pairs["query_id"].isin(inner.store.corpus.topics()["query_id"])]
+        if left := len(pairs) - len(judged):
+            self.session.notice(path, f"skipped {count(left, 'label')} of empty answers, which count as 0")
+        if judged.empty:
+            return
         name = formats.named_stem(path, "the labels")
         stem = owner.label_set or name.removesuffix(".jsonl").removesuffix(".json")
         with tempfile.TemporaryDirectory() as scratch:
             file = Path(scratch, f"{stem}.txt")
             options: dict[str, Any] = {"replace": self.session.replace}
-            pairs = pairs[pairs["query_id"].isin(inner.store.corpus.topics()["query_id"])]  # empty answers are left out
             if owner.annotator is not None:
                 file = file.with_suffix(".csv")
-                pairs.assign(annotator=owner.annotator).to_csv(file, index=False)
+                judged.assign(annotator=owner.annotator).to_csv(file, index=False)
                 options |= {"labels": file, "by_people": owner.by_people}
             else:
-                formats.write_qrels(pairs, file)
+                formats.write_qrels(judged, file)
                 kind = {"machine_labels": file} if owner.label_set is not None else {"qrels": file}
                 options |= kind | {"by_people": owner.by_people}
             try:

@@ -127,6 +127,19 @@ def test_sentences_of_support_divide_answers_of_nugget_assignments(
     assert values.to_dict() == {"nugget_all": 0.5, "support_precision": 1.0}
 
 
+@pytest.mark.parametrize("owner", [(), ("--annotator", "ann")])
+def test_labels_of_empty_answers_are_left_out(
+    campaign: Campaign, files: dict[str, Path], owner: tuple[str, ...]
+) -> None:
+    empty = nugget_list("2", "not_support", "support", run="b") | {"answer_text": "", "response_length": 0}
+    named = {**files, "nugget-assignments": write(files["answers"].with_name("empty.jsonl"), empty)}
+    imported = run("import", campaign.directory, *options(named), *owner)
+    assert imported.exit_code == 0
+    assert f"{named['nugget-assignments']}: skipped 2 labels of empty answers, which count as 0" in imported.stderr
+    with campaign.answers.tasks.open(NUGGET_ASSIGNMENT) as task:
+        assert task.store.judgements.counts()["judgements"] == 0
+
+
 def test_other_words_are_another_answer(campaign: Campaign, tmp_path: Path, files: dict[str, Path]) -> None:
     other = nugget_list("1", "support", "not_support", run="team.a") | {"answer_text": "Air is slow. It lifts."}
     campaign.answers.import_files(nugget_assignments=write(tmp_path / "other.jsonl", other))
