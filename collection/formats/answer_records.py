@@ -36,7 +36,9 @@ _NARRATIVE = ("narrative", "full_query", "problem_statement")
 _FORMS = re.compile(r"\{([^|{}]*)\|([^|{}]*)\}")
 _GAPS = re.compile(r"[\s_-]+")
 _DEEPEST = 4
-"""Levels of objects and lists around the records of a file."""
+"""Levels of objects and lists around the records of a file, and of lists in a record."""
+_DIGITS = 20
+"""More digits than any count in a file has."""
 _SUPPORT = {
     **SUPPORT_GRADES, "full_support": 2, "supported": 2, "fully_supported": 2, "full": 2, "fs": 2,
     "partially_supported": 1, "partial": 1, "ps": 1, "no_support": 0, "not_supported": 0, "unsupported": 0, "none": 0,
@@ -105,21 +107,25 @@ class MemberNames:
         self._names = frozenset(known)
         self._by_key = {fields.column_key(name): name for name in reversed(known)}
 
-    def rename(self, record: Mapping[str, object]) -> Mapping[str, object]:
+    def rename(self, record: Mapping[str, object], level: int = 0) -> Mapping[str, object]:
         """Return a record with the known names, also in the objects of its lists."""
         own = record
         for name, value in record.items():
-            if type(value) is list and (members := self._rename_members(value)) is not value:
+            if (
+                type(value) is list
+                and level < _DEEPEST
+                and (members := self._rename_members(value, level)) is not value
+            ):
                 own = {**own, name: members}
         if self._names.issuperset(own):
             return own
         renamed = {name: self._own_name(name, own) for name in own}
         return own if len(set(renamed.values())) < len(own) else {renamed[name]: own[name] for name in own}
 
-    def _rename_members(self, members: list[object]) -> list[object]:
+    def _rename_members(self, members: list[object], level: int) -> list[object]:
         own = members
         for place, each in enumerate(members):
-            if type(each) is dict and (renamed := self.rename(each)) is not each:
+            if type(each) is dict and (renamed := self.rename(each, level + 1)) is not each:
                 own = [*members] if own is members else own
                 own[place] = renamed
         return own
@@ -140,7 +146,7 @@ def nested_records(
     records: Iterable[tuple[int, Mapping[str, object]]] | None = None
     if not objects.is_binary(path):
         number, line = fields.first_line(path, what)
-        whole = fields.whole_object(path, what) if line.lstrip().startswith("{") else None
+        whole = fields.whole_object(path, what, with_nan=True) if line.lstrip().startswith("{") else None
         if whole is not None:
             inside = _records_inside(whole, is_nested, names)
             if not inside and len(list(islice(fields.data_lines(path, what), 2))) > 1:
@@ -163,15 +169,19 @@ def _records_inside(
     if not isinstance(value, Mapping | list) or level == _DEEPEST:
         return []
     members = value if isinstance(value, Mapping) else dict(enumerate(value))
-    is_part = {name: isinstance(each, Mapping | list) and name != "metadata" for name, each in members.items()}
+    is_part = {name: isinstance(each, Mapping | list) and not _is_metadata(name) for name, each in members.items()}
     others = {str(name): each for name, each in members.items() if not is_part[name] and isinstance(value, Mapping)}
     inside = [_records_inside(each, is_nested, names, level + 1) for name, each in members.items() if is_part[name]]
     return [{**others, **record} for each in inside for record in each] if all(inside) else []
 
 
 def _with_metadata(record: Mapping[str, object]) -> Mapping[str, object]:
-    inner = record.get("metadata")
+    inner = record.get("metadata") or next((each for name, each in record.items() if _is_metadata(name)), None)
     return {**inner, **record} if isinstance(inner, Mapping) else record
+
+
+def _is_metadata(name: object) -> bool:
+    return isinstance(name, str) and name[:4].lower() == "meta" and fields.column_key(name) == "metadata"
 
 
 def find_topic(path: FilePath, line: int, record: Mapping[str, object]) -> str:
@@ -265,6 +275,7 @@ def as_count(value: object) -> int | None:
     """Return a whole number from 0, also if written as text or float; None for any other value."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, str) and value.strip().isascii() and value.strip().isdecimal():
-        value = int(value[:19])
+    text = value.strip() if isinstance(value, str) else ""
+    if text.isascii() and text.isdecimal() and len(text) < _DIGITS:
+        value = int(text)
     return value if type(value) is int and 0 <= value < 2**53 else None

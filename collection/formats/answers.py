@@ -153,7 +153,7 @@ class _Reader:
             members.sort(key=lambda each: (each[2] is not None, each[2] or 0))
             self._refuse_repeated([(each[0], each[2]) for each in members])
             sentences = [each[3] for each in members]
-            if len(members) == 1 and members[0][2] is None and not sentences[0][0].strip() and not sentences[0][1]:
+            if len(members) == 1 and not sentences[0][0].strip() and not sentences[0][1]:
                 sentences = []
             self._add(line, (run, query_id, team, stated), sentences, 0)
 
@@ -343,7 +343,9 @@ class _Citations:
         references = self._references
         if isinstance(value, Mapping) and (name := fields.first_present(value, _REFERENCE)):
             value = value[name]
-        index = None if isinstance(value, str) and value in self._known else as_count(_without_brackets(value))
+        index = as_count(_without_brackets(value))
+        if str(value) in self._known and (isinstance(value, str) or index not in (references or {})):
+            index, value = None, str(value)  # the id of a reference
         if index is not None and references is not None:
             self.indices.append(index)
         if index is not None and references is not None and index in references:

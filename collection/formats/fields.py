@@ -103,20 +103,20 @@ def _whole_text(path: FilePath, what: str) -> str:
     return source.whole_text(path, what, "in a JSON array", "export a part, or CSV")
 
 
-def whole_object(path: FilePath, what: str) -> dict[str, object] | None:
+def whole_object(path: FilePath, what: str, *, with_nan: bool = False) -> dict[str, object] | None:
     """The object that a file consists of; None if it has one object per line, or another value."""
     number, line = first_line(path, what)
     try:
-        value = json_object(path, number, line)
+        value = json_object(path, number, line, with_nan=with_nan)
     except FormatError:
         with suppress(FormatError):
-            return json_object(path, number, _whole_text(path, what))
+            return json_object(path, number, _whole_text(path, what), with_nan=with_nan)
         return None
     return value if len(list(itertools.islice(data_lines(path, what), 2))) == 1 else None
 
 
 def array_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
-    """Line, or number of the entry in a file of one line, and object of every member of a JSON array, read whole."""
+    """Line, or number of the entry in a file of one line, and object of every member of JSON arrays, read whole."""
     text, wanted = _whole_text(path, what), f"{what} as a JSON array of objects"
     decoder = json.JSONDecoder()  # takes NaN, which some tools write
     at, line, counted = text.index("[") + 1, 1, 0
@@ -125,14 +125,24 @@ def array_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, ob
         at = _after_gap(text, at)
         line, counted = EntryNumber(line + (counted > 0)) if in_one_line else line + text.count("\n", counted, at), at
         if text.startswith("]", at):
-            return
+            at = _after_gap(text, at + 1)
+            if at == len(text):
+                return
+            if not text.startswith("[", at):
+                place = line if in_one_line else line + text.count("\n", counted, at)
+                raise FormatError(path, place, "the end after the JSON array", quote(text[at : at + 100]))
+            at += 1  # another array, from a second file
+            continue
         try:
-            member, at = decoder.raw_decode(text, at)
+            member, end = decoder.raw_decode(text, at)
+            if isinstance(member, dict):
+                member = {str(as_json(path, line, name)): as_json(path, line, value) for name, value in member.items()}
         except (ValueError, RecursionError):
             raise FormatError(path, line, wanted, quote(text[at : at + 100]) if at < len(text) else "its end") from None
         if not isinstance(member, dict):
-            raise FormatError(path, line, wanted, quote(json.dumps(member)))
-        yield line, {str(as_json(path, line, name)): as_json(path, line, value) for name, value in member.items()}
+            raise FormatError(path, line, wanted, quote(text[at:end]))
+        yield line, member
+        at = end
 
 
 def _after_gap(text: str, at: int) -> int:

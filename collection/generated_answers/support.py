@@ -67,8 +67,8 @@ def support_precision(
     Credit is 1 for full support, .5 for partial support (0 if strict=True), and 0 for no support. The credit of a
     sentence is that of its first citation, the mean over its judged citations (citations='all') or their maximum
     ('max'). With citations='micro', each judged citation counts separately. Unjudged citations are left out, or count
-    as no support (unjudged='zero'). An answer has the value 0 if it has no citations, or if its labels say that none was
-    judged (-1).
+    as no support (unjudged='zero'). An answer has the value 0 if it has no citations, or if its labels say that none
+    was judged (-1).
 
     Source: Thakur et al., "Support evaluation for the TREC 2024 RAG track: comparing human versus LLM judges",
     arXiv 2504.15205, for first citations (weighted precision).

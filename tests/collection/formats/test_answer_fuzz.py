@@ -1,5 +1,6 @@
 """Malformed files of answers, nuggets and labels: each is read, or refused with its path; nothing else may happen."""
 
+import contextlib
 import copy
 import csv
 import gzip
@@ -130,3 +131,16 @@ def test_malformed_files_are_read_or_refused(tmp_path: Path, name: str) -> None:
         outcomes["refused" if said else "read"] += 1
         path.unlink()
     assert min(outcomes.values()) > MUTATIONS / 20, f"the cases should be of both kinds: {outcomes}"
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_deeply_nested_members_are_left_alone_or_refused(tmp_path: Path, name: str) -> None:
+    read, records, _ = READERS[name]
+    path = tmp_path / "file.json"
+    for levels in (300, 900):
+        for opened, closed in (("[", "]"), ('{"a":', "}"), ('{"a":[', "]}")):
+            deep = opened * levels + "1" + closed * levels
+            for form in ('{%s, "more": %s}', '[{%s, "more": %s}]', '{"results": [{%s, "more": %s}]}'):
+                path.write_text(form % (json.dumps(records[0])[1:-1], deep))
+                with contextlib.suppress(FormatError):
+                    read(path)

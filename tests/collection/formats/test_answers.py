@@ -117,10 +117,23 @@ def test_tables_of_sentences(tmp_path: Path, name: str) -> None:
 
 def test_a_row_without_a_text_is_an_empty_answer(tmp_path: Path) -> None:
     path = tmp_path / "plain.csv"
-    path.write_text("run,topic,sentence,citations\nr1,7,,\nr2,7,Wings lift.,d1\n")
-    found = formats.read_answers(path)
-    assert found.answers[["run", "words"]].values.tolist() == [["r1", 0], ["r2", 2]]
-    assert sentences(found) == [("r2", "7", 0, "Wings lift.", ("d1",))]
+    for content in ("sentence,citations\nr1,7,,\nr2,7,W", "sentence,text,citations\nr1,7,0,,\nr2,7,0,W"):
+        path.write_text(f"run,topic,{content}ings lift.,d1\n")
+        found = formats.read_answers(path)
+        assert found.answers[["run", "words"]].values.tolist() == [["r1", 0], ["r2", 2]]
+        assert sentences(found) == [("r2", "7", 0, "Wings lift.", ("d1",))]
+
+
+def test_arrays_of_several_files_in_one(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    first, second = (json.dumps([{**RECORDS["rag2024"], "topic_id": topic}]) for topic in ("7", "8"))
+    for between in ("", "\n", "\n[]\n"):
+        path.write_text(first + between + second)
+        assert formats.read_answers(path).answers["query_id"].tolist() == ["7", "8"]
+    for behind in (" garbage", second[1:], "]", "[" + second):
+        path.write_text(f"{first}\n{behind}")
+        with pytest.raises(FormatError, match="line 2: expected"):
+            formats.read_answers(path)
 
 
 @pytest.mark.parametrize("name", ["answers.jsonl.gz", "list.json", "one.json"])
@@ -172,6 +185,8 @@ VARIANTS: dict[str, tuple[object, str]] = {
     "an empty list beside the other": ({**FIRST, "answer": [], "responses": by_index()}, ""),
     "iKAT": ({"turn_id": "7", "metadata": metadata(run_type="automatic"), "references": {"d1": 0.5, "d2": 0.7},
               "responses": [{**each, "ptkb_provenance": [1]} for each in by_score()]}, ""),
+    "metadata in capitals": ({"METADATA": {"RUN_ID": "r1", "Topic Id": 7}, "responses": by_id()}, ""),
+    "NaN": ({"run_id": "r1", "rank": float("nan"), "results": [{**UNLABELLED, "answer": by_index()}]}, ""),
     "a list of results": ({"run_id": "r1", "results": [{**UNLABELLED, "answer": by_index()}]}, ""),
     "records by topic": ({"7": FIRST}, ""),
     "lists by run": ({"r1": [FIRST]}, ""),
@@ -249,6 +264,12 @@ def test_citations_with_scores_are_best_first(tmp_path: Path) -> None:
 def test_numbers_are_ids_where_answers_have_no_references(tmp_path: Path) -> None:
     record = {"metadata": metadata(topic_id="7"), "responses": [{"text": "a", "citations": [12, 0]}]}
     assert sentences(formats.read_answers(write(tmp_path, record))) == [("r1", "7", 0, "a", ("12", "0"))]
+
+
+def test_numbers_are_ids_where_they_are_references_and_no_indices(tmp_path: Path) -> None:
+    cited = {"references": [34123, 34120], "answer": [{"text": "a", "citations": [34120, 34123]}]}
+    found = formats.read_answers(write(tmp_path, {**RECORDS["rag2024"], **cited}))
+    assert sentences(found) == [("r1", "7", 0, "a", ("34120", "34123"))]
 
 
 def test_a_repeated_answer_is_counted_and_another_refused(tmp_path: Path) -> None:
