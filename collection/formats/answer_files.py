@@ -197,15 +197,14 @@ def write_nugget_assignments(labels: NuggetLabels, path: FilePath) -> None:
 def write_support(labels: SupportLabels, path: FilePath) -> None:
     """Write support labels as ``.jsonl`` in NIST's format, one answer per line, which :func:`.read_support` reads.
 
-    A citation without a grade has the support "-1".
+    A citation without a grade, or without a label, has the support "-1".
     """
     _require_jsonl(path, "support")
-    support = SUPPORT.check(labels.support, "writing support").sort_values("position", kind="stable")
-    cited: dict[tuple[str, str, int], list[dict[str, object]]] = {}
-    for row in support.to_dict("records"):
+    labelled: dict[tuple[str, str, int], dict[str, dict[str, Any]]] = {}
+    for row in SUPPORT.check(labels.support, "writing support").to_dict("records"):
         grade = "-1" if pd.isna(row["grade"]) else str(int(row["grade"]))
         label = {"citationID": row["position"], "reference": row["doc_id"], "support": grade}
-        cited.setdefault((row["run"], row["query_id"], row["sentence"]), []).append(label)
+        labelled.setdefault((row["run"], row["query_id"], row["sentence"]), {})[row["doc_id"]] = label
     items: dict[_Pair, list[dict[str, object]]] = {}
     for row in SENTENCES.check(labels.sentences, "writing support").to_dict("records"):
         key = row["run"], row["query_id"], row["sentence"]
@@ -213,7 +212,12 @@ def write_support(labels: SupportLabels, path: FilePath) -> None:
         for name, written in (("verification_worthy", "verification_worthy"), ("combined_grade", "citationsCombibed")):
             if name in row:
                 item[written] = "-1" if pd.isna(row[name]) else str(int(row[name]))
-        items.setdefault(key[:2], []).append({**item, "citations": cited.get(key, [])})
+        cited: dict[str, dict[str, Any]] = {
+            doc_id: {"citationID": place, "reference": doc_id, "support": "-1"}
+            for place, doc_id in enumerate(row["citations"])
+        }
+        citations = sorted((cited | labelled.get(key, {})).values(), key=lambda each: each["citationID"])
+        items.setdefault(key[:2], []).append({**item, "citations": citations})
     with replacing(path) as file:
         for run, query_id in zip(labels.answers["run"], labels.answers["query_id"], strict=True):
             record = {"topic_id": query_id, "run_id": run, "sentences": items.get((run, query_id), [])}

@@ -188,8 +188,8 @@ class AnswerFiles:
         """Add the answers that the campaign lacks, or has without sentences, and of which a file of labels has them."""
         named, written = self._named(answers), self._named(sentences)
         known = self.store.answers.answers()[ANSWER]
-        known = known[~_is_in(known, self._find_undivided(written))]
-        lacking = named[~_is_in(named, known)]
+        known = known[~is_in(known, self._find_undivided(written))]
+        lacking = named[~is_in(named, known)]
         written = written.merge(lacking[ANSWER])
         if len(written):  # otherwise the file has only labels
             self._add_answers(path, lacking, written)
@@ -262,8 +262,8 @@ class AnswerFiles:
             lines.extend(each.replace(str(file), str(path)) for each in added)
 
 
-def _is_in(answers: pd.DataFrame, others: pd.DataFrame) -> Bools:
-    """Tell of each answer whether the others have its run and topic."""
+def is_in(answers: pd.DataFrame, others: pd.DataFrame) -> Bools:
+    """Tell of each row whether the others have its run and topic."""
     return pd.MultiIndex.from_frame(answers[ANSWER]).isin(pd.MultiIndex.from_frame(others[ANSWER]))
 
 

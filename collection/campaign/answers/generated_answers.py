@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import pandas as pd
 
 from collection import formats
-from collection.campaign.answers.answer_import import ANSWER, AnswerFiles, LabelOwner
+from collection.campaign.answers.answer_import import ANSWER, AnswerFiles, LabelOwner, is_in
 from collection.campaign.answers.nugget_proposals import NuggetProposals
 from collection.campaign.answers.nugget_sources import NuggetSources
 from collection.campaign.answers.nuggets import Nuggets
@@ -282,7 +282,7 @@ class GeneratedAnswers:
             supported = self.support_labels(rule, label_set)
             _require("support labels", supported is not None)
             formats.write_support(cast(SupportLabels, supported), support)
-            lines[str(support)] = len(everything.answers)
+            lines[str(support)] = len(cast(SupportLabels, supported).answers)
         return lines
 
     def nugget_labels(self, rule: RuleChoice = None, label_set: str | None = None) -> NuggetLabels | None:
@@ -298,12 +298,17 @@ class GeneratedAnswers:
         return NuggetLabels(nuggets, _whole_grades(assigned), answers, topics)
 
     def support_labels(self, rule: RuleChoice = None, label_set: str | None = None) -> SupportLabels | None:
-        """Return the support with the answers and their sentences; None without any."""
+        """Return the support with the answers that have some, or no citations, to its topics; None without any."""
         supported = self._support(rule, label_set)
         if supported is None:
             return None
         everything = self.all()
-        return SupportLabels(everything.answers, everything.sentences, _whole_grades(supported))
+        cited = everything.sentences[everything.sentences["citations"].astype("bool")]
+        answers, sentences = (
+            frame[frame["query_id"].isin(supported["query_id"]) & (is_in(frame, supported) | ~is_in(frame, cited))]
+            for frame in (everything.answers, everything.sentences)
+        )
+        return SupportLabels(answers.reset_index(drop=True), sentences.reset_index(drop=True), _whole_grades(supported))
 
     def _assignments(self, rule: RuleChoice, label_set: str | None) -> pd.DataFrame | None:
         """Return nugget assignments (:data:`~collection.core.frames.NUGGET_ASSIGNMENTS`) of the current nuggets."""

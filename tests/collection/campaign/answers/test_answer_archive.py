@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from collection import Campaign, Judgement, formats
+from collection import Campaign, Judgement, evaluate_answers, formats
 from collection.core.errors import ConflictError, FormatError
 from collection.core.layout import SUPPORT, TASK_NAMES
 from collection.core.records import Document
@@ -161,6 +161,24 @@ def test_a_collection_without_texts_of_documents_is_read_back(judged: Campaign, 
 
 
 @pytest.mark.long
+def test_the_form_of_nist_says_which_citations_nobody_judged(answered: Campaign, tmp_path: Path) -> None:
+    answered.answers.tasks.prepare(SUPPORT)
+    with answered.answers.tasks.open(SUPPORT) as task:
+        pairs = task.store.pool.pairs()
+        second = pairs[pairs["doc_id"] == "d2"].iloc[:1]
+        judge(task, "ann", second, [1], "s")
+    ok("answers", "export", answered.directory, "--support", tmp_path / "s.jsonl", "--answers", tmp_path / "a.jsonl")
+    support = formats.read_support(tmp_path / "s.jsonl")
+    assert support.support[["position", "doc_id"]].values.tolist() == [[0, "d1"], [0, "d1"], [1, "d2"]]
+    assert support.support["grade"].fillna(-1).tolist() == [-1, -1, 1]
+    assert sorted(support.answers["words"]) == [0, 10]  # an empty answer to the topic, and none that nobody judged
+    measures = ["support_precision(all)", "support_recall(all)", "support_recall(micro)"]
+    found = evaluate_answers(formats.read_answers(tmp_path / "a.jsonl"), support=support, measures=measures)
+    expected = answered.answers.evaluate(measures)
+    by = ["run", "query_id", "measure"]
+    assert found.values.sort_values(by).to_csv(index=False) == expected.values.sort_values(by).to_csv(index=False)
+
+
 def test_files_in_the_formats_of_the_tracks_are_read_back(judged: Campaign, tmp_path: Path) -> None:
     names = {name: tmp_path / f"{name}.jsonl" for name in ("nuggets", "nugget-assignments", "support")}
     options = [part for name, path in names.items() for part in (f"--{name}", path)]
