@@ -132,6 +132,7 @@ class _Reader:
         items = answer_records.list_of(path, line, record, name, "sentences with text and citations")
         references = self._references(line, record.get("references"))
         cited = _Citations(path, line, self._tally, references, has_indices=name == "answer")
+        self._refuse_unread(line, items)
         sentences = [
             (self._text(line, item), cited.read(item.get(fields.first_present(item, _CITATIONS) or "")))
             for item in items
@@ -182,6 +183,18 @@ class _Reader:
             if number is not None and seen.setdefault(number, line) != line:
                 found = f"sentence {number} again (first in line {seen[number]})"
                 raise FormatError(self._path, line, "each sentence of an answer once", found, "remove one of them")
+
+    def _refuse_unread(self, line: int, items: Sequence[Mapping[str, object]]) -> None:
+        """Count citations in members that are not read; refuse whole responses with passages, of iKAT 2023 and 2024."""
+        for item in items:
+            for name in item:
+                other = fields.column_key(name) if name not in (*_TEXT, *_CITATIONS) and item[name] else ""
+                if other == "passageprovenance":
+                    wanted, hint = "sentences with text and citations", "split the first response into its sentences"
+                    raise FormatError(self._path, line, wanted, f"whole responses with {quote(name)}", hint)
+                if "citation" in other:
+                    what = "{sentence has|sentences have} citations in a field that is not read"
+                    self._tally.add(what, line, example=name)
 
     def _text(self, line: int, item: Mapping[str, object]) -> str:
         """Return the text of a sentence; missing, null and NaN texts are counted in a note."""

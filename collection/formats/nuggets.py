@@ -25,7 +25,7 @@ IMPORTANCE = ("vital", "okay")
 _ID = ("nugget_id", "question_id", "claim_id", "id")
 _QUESTION = ("question", "question_text")
 _TEXT = ("text", "nugget_text", "criterion", *_QUESTION, "claim", "claim_text", "nugget")
-_ANSWERS = ("answers", "gold_answers")
+_ANSWERS = ("answers", "gold_answers", "short_answers")
 _SUB_NARRATIVE = ("mapped_sub_narrative", "sub_narrative")
 _LABEL = fields.NUGGET_LABELS
 _MEANT = frozenset((
@@ -227,7 +227,10 @@ def _answers(path: FilePath, line: int, item: Mapping[str, object]) -> tuple[tup
     """Return the distinct answers to a question, and the documents that support them."""
     name = fields.first_present(item, _ANSWERS)
     value = item.get(name) if name else None
-    members = list(value.values()) if isinstance(value, Mapping) else [] if value is None else value
+    members = [] if value is None else value
+    if isinstance(value, Mapping):  # the value of an answer may be the list of its documents
+        named = value.items()
+        members = [{"answer": key, "references": each} if isinstance(each, list) else each for key, each in named]
     if not isinstance(members, list):
         raise FormatError(path, line, f"{name} as a list of answers", quote(json.dumps(value)))
     answers, documents = dict[str, None](), dict[str, None]()

@@ -228,6 +228,8 @@ QUIRKS: list[tuple[dict[str, Any], str, list[tuple[str, tuple[str, ...]]]]] = [
     ({"answer": [{"text": "a", "citations": [1, 1, 0, 1]}]}, "2 citations repeat another", [("a", ("d2", "d1"))]),
     ({"answer": [{"text": "a", "citations": ["d9"]}]}, "1 citation is not among the references", [("a", ("d9",))]),
     ({"answer": [{"text": "a", "citations": None}]}, "", [("a", ())]),
+    ({"answer": [{"text": "a", "supported_citations": [0], "contradicted_citations": []}]},
+     "1 sentence has citations in a field that is not read, such as 'supported_citations'", [("a", ())]),
     ({"answer": [{"text": "a"}]}, "", [("a", ())]),
     ({"answer": ["a"]}, "", [("a", ())]),
     ({"answer": [{"text": "a", "citations": [{"docid": "d1"}]}]}, "", [("a", ("d1",))]),
@@ -270,6 +272,13 @@ def test_numbers_are_ids_where_they_are_references_and_no_indices(tmp_path: Path
     cited = {"references": [34123, 34120], "answer": [{"text": "a", "citations": [34120, 34123]}]}
     found = formats.read_answers(write(tmp_path, {**RECORDS["rag2024"], **cited}))
     assert sentences(found) == [("r1", "7", 0, "a", ("34120", "34123"))]
+
+
+def test_whole_responses_are_not_read_as_sentences(tmp_path: Path) -> None:
+    responses = [{"rank": rank, "text": "a", "passage_provenance": [{"id": "d1", "score": 1}]} for rank in (1, 2)]
+    path = write(tmp_path, {"run_name": "r1", "turns": [{"turn_id": "9-1_1", "responses": responses}]})
+    with pytest.raises(FormatError, match="found whole responses with 'passage_provenance'; split the first"):
+        formats.read_answers(path)
 
 
 def test_a_repeated_answer_is_counted_and_another_refused(tmp_path: Path) -> None:

@@ -76,6 +76,16 @@ FORMS: dict[str, tuple[dict[str, Any], list[str], list[list[object]]]] = {
         ["question", "answers", "source"],
         [["7", "q1", "What lifts?", "okay", None, "What lifts?", ("wings",), "d1"]],
     ),
+    "documents by answer": (
+        {"qid": "7", "nuggets": [{"question": "What lifts?", "answers": {"wings": ["d1", "d2"], "speed": ["d1"]}}]},
+        ["question", "answers", "source"],
+        [["7", "1", "What lifts?", "", None, "What lifts?", ("wings", "speed"), "d1 d2"]],
+    ),
+    "dragun": (
+        {"topic_id": "7", "rubrics": [{"question": "What lifts?", "weight": 4, "short_answers": ["wings"]}]},
+        ["question", "answers"],
+        [["7", "1", "What lifts?", "", 4.0, "What lifts?", ("wings",)]],
+    ),
 }  # fmt: skip
 
 
