@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
@@ -169,10 +170,13 @@ def write_nugget_assignments(labels: NuggetLabels, path: FilePath) -> None:
     """Write nugget assignments as ``.jsonl`` in nuggetizer's format, one answer per line.
 
     A label without a grade is an empty ``assignment``. :func:`.read_nugget_assignments` reads the file. Answers without
-    assignments have no nuggets.
+    assignments have no nuggets. Nuggets with the text of another have ``nugget_id``, which is read with the nuggets.
     """
     _require_jsonl(path, "nugget assignments")
     nuggets, titles = _nuggets(labels.nuggets), _texts(labels.topics, "query_id", "title")
+    for topic in nuggets.values():
+        number = Counter(item["text"] for item in topic.values())
+        topic.update({name: item | {"nugget_id": name} for name, item in topic.items() if number[item["text"]] > 1})
     grades: dict[_Pair, dict[str, int | None]] = {}
     checked = NUGGET_ASSIGNMENTS.check(labels.assignments, "writing nugget assignments")
     columns = (checked[name].tolist() for name in NUGGET_ASSIGNMENTS.names)

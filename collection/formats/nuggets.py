@@ -383,7 +383,8 @@ class _LabelReader:
     def _nugget(self, line: int, query_id: str, key: tuple[str, int], item: Mapping[str, object]) -> str:
         """The id of a nugget of the file."""
         known = self._known.setdefault(query_id, _Known())
-        nugget = known.ids.get(key)
+        given = str(item.get(fields.first_present(item, _ID) or "")).strip()
+        nugget = given if known.texts.get(given) == key[0] else known.ids.get(key)
         importance = read_importance(self._path, line, item, self._tally)
         if nugget is None and query_id in self._listed:
             found = f"another of topic {quote(query_id)}: {quote(key[0])}"

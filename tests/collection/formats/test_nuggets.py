@@ -4,6 +4,7 @@ import json
 import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -264,6 +265,18 @@ def test_two_nuggets_with_the_same_text_stay_two(tmp_path: Path) -> None:
     record = {"qid": "7", "run_id": "r1", "nuggets": nuggets}
     found = formats.read_nugget_assignments(write(tmp_path, record))
     assert found.assignments[["nugget", "grade"]].values.tolist() == [["1", 2], ["2", 0]]
+
+
+def test_nuggets_with_the_same_text_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    nuggets = formats.read_nuggets(write(tmp_path, {"qid": "7", "nuggets": [NUGGET, NUGGET, {**NUGGET, "id": "x"}]}))
+    graded = [{**NUGGET, "assignment": "support"}] * 3
+    path = write(tmp_path, {"qid": "7", "run_id": "r1", "nuggets": graded}, name="labels.jsonl")
+    labels = formats.read_nugget_assignments(path, nuggets)
+    for name in ("1", "2", "x"):
+        some = replace(labels, assignments=labels.assignments[labels.assignments["nugget"] == name])
+        formats.write_nugget_assignments(some, tmp_path / "some.jsonl")
+        found = formats.read_nugget_assignments(tmp_path / "some.jsonl", nuggets)
+        assert found.assignments["nugget"].tolist() == [name]
 
 
 def test_different_importances_are_refused_unless_nuggets_are_given(tmp_path: Path) -> None:
