@@ -257,9 +257,9 @@ def confusion(labels: Labels, a: str | None = None, b: str | None = None) -> pd.
     if a is not None and b is not None:
         counts = _crossed(labels.between(a, b).codes.T, size)
     else:
-        crossed = [_crossed(labels.codes[:, two].T, size) for two in combinations(range(labels.codes.shape[1]), 2)]
-        one_way = np.sum(crossed, axis=0) if crossed else np.zeros((size, size), dtype=np.int64)
-        counts = one_way + one_way.T - np.diag(np.diag(one_way))
+        votes = labels.votes[labels.several].astype(np.int64)
+        counts = votes.T @ votes
+        np.fill_diagonal(counts, (np.diag(counts) - votes.sum(axis=0)) // 2)  # two who agree are in a cell once
     return pd.DataFrame(counts, index=labels.grades, columns=labels.grades)
 
 
