@@ -153,8 +153,13 @@ def doc_keys(connection: Connection, ids: Sequence[pa.Array]) -> list[npt.NDArra
     return np.split(keys[places.fill_null(-1).to_numpy()], np.cumsum([len(each) for each in ids])[:-1])
 
 
+def pack_keys(topics: npt.ArrayLike, docs: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """(pairs,) one number for the keys of the topic and of the document of each pair: topic << 32 | doc."""
+    return np.asarray(topics, dtype=np.int64) << 32 | np.asarray(docs, dtype=np.int64)
+
+
 def pair_keys(connection: Connection, pairs: pd.DataFrame) -> npt.NDArray[np.int64]:
-    """(pairs,) topic << 32 | doc of each ``query_id`` and ``doc_id``; one of both is 0 where there is no such id."""
+    """(pairs,) :func:`pack_keys` of each ``query_id`` and ``doc_id``; a missing id has the key 0."""
     from collection.core import arrow
 
     doc, doc_ids = pd.factorize(pairs["doc_id"])
@@ -162,7 +167,7 @@ def pair_keys(connection: Connection, pairs: pd.DataFrame) -> npt.NDArray[np.int
         topics = connection.mapping("SELECT query_id, topic FROM topics ORDER BY topic")
         (keys,) = doc_keys(connection, [arrow.from_column(pd.Series(doc_ids, dtype="str"))])
     topic = pairs["query_id"].astype("str").map(topics).fillna(0).to_numpy(dtype=np.int64)
-    return topic << 32 | keys.astype(np.int64)[doc]
+    return pack_keys(topic, keys[doc])
 
 
 class _Names(NamedTuple):

@@ -36,9 +36,8 @@ at the end of each, and merges it later. The first statement has a twentieth, ea
 one before, so that the next documents of a small file can be read meanwhile, too."""
 
 INDEX_MEMORY = 4 << 20
-"""Bytes that FTS5 may collect before it writes them: with its default of 1 MB it writes more often, and with 16 MB the
-processor's caches hold too little of them.
-"""
+"""Bytes that FTS5 may collect before it writes them. With its default of 1 MB, an import of 50,000 documents takes a
+fifth more processor time; 16 MB save nothing more."""
 
 SEGMENTS = 8
 """Number of parts of the full-text index that FTS5 merges into one: with its default of 4, it does so already in the

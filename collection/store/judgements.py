@@ -251,7 +251,7 @@ class JudgementTables(Repository):
         shared = to_numpy(log["shared"])
         qualification = self.connection.column("SELECT topic << 32 | doc FROM qualification_set ORDER BY 1")
         if qualification:
-            pairs = to_numpy(log["topic"]) << 32 | to_numpy(log["doc"])
+            pairs = columns_of.pack_keys(to_numpy(log["topic"]), to_numpy(log["doc"]))
             shared = shared | np.isin(pairs, qualification)
         return rows & shared
 
@@ -278,7 +278,7 @@ class JudgementTables(Repository):
         return columns_of.with_ids(self.connection, frame)
 
     def pair_keys(self, pairs: pd.DataFrame) -> npt.NDArray[np.int64]:
-        """Return topic << 32 | doc of each ``query_id`` and ``doc_id``; see :func:`.columns.pair_keys`."""
+        """Return the keys of each ``query_id`` and ``doc_id`` as one number; see :func:`.columns.pair_keys`."""
         return columns_of.pair_keys(self.connection, pairs)
 
     def _read_entries(self, ids: Iterable[int], columns: Sequence[str]) -> pd.DataFrame:

@@ -225,7 +225,7 @@ class MachineLabelTables(Repository):
         frame = columns_of.read(self.connection, short, {"relevance": "relevance"}, rows, (label_set,))
         keys = {"query_id": "int64", "doc_id": "int64", "sample": "int64", "relevance": "float64"}
         frame = frame.astype({**keys, "status": pd.CategoricalDtype(list(_ORDER))})
-        pair = frame["query_id"].to_numpy() << 32 | frame["doc_id"].to_numpy()
+        pair = columns_of.pack_keys(frame["query_id"], frame["doc_id"])
         if not (pair[1:] == pair[:-1]).any():
             return frame
         order = frame["status"].cat.codes.to_numpy()

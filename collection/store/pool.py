@@ -87,13 +87,13 @@ class PoolTables(Repository):
             names = {name: name for name in ("topic", "doc", "wanted")}
             pool = columns.read(self.connection, names, {}, "FROM pool ORDER BY topic, doc").astype("int64")
             ids = self.connection.mapping("SELECT topic, query_id FROM topics ORDER BY topic")
-        given = qrels.reindex(_number(pool), fill_value=0).to_numpy()
+        given = qrels.reindex(columns.pack_keys(pool["topic"], pool["doc"]), fill_value=0).to_numpy()
         pool = pool.assign(left=pool["wanted"] - given, taken=(pool["wanted"] > 1) & (given > 0))
         needed = pool.groupby("topic").agg({"left": "max", "taken": "sum"})
         return [(ids[topic], int(most), int(taken)) for topic, most, taken in needed.itertuples()]
 
     def _count_qrels(self) -> pd.Series[int]:
-        """Count the current judgements of each pair by imported qrels; the index is topic << 32 | doc."""
+        """Count the current judgements of each pair by imported qrels; see :func:`.columns.pack_keys` for the index."""
         log = log_arrays.shared(self.connection).read(self.connection, [])
         names = log["annotator"].dictionary.to_pylist()
         is_qrels = np.array([*(name.startswith(QRELS_ANNOTATOR) for name in names), False])
@@ -101,7 +101,7 @@ class PoolTables(Repository):
             return pd.Series(dtype="int64")
         rows = is_qrels[to_numpy(log["annotator"])] & to_numpy(log["current"])
         rows &= is_value(log["counts_as"], "judgement")
-        return pd.Series((to_numpy(log["topic"]) << 32 | to_numpy(log["doc"]))[rows]).value_counts()
+        return pd.Series(columns.pack_keys(to_numpy(log["topic"]), to_numpy(log["doc"]))[rows]).value_counts()
 
     def are_pooled(self, pairs: pd.DataFrame) -> NDArray[np.bool_]:
         """(pairs,) whether each pair of ``query_id`` and ``doc_id`` is in the pool."""
@@ -109,7 +109,7 @@ class PoolTables(Repository):
             wanted = columns.pair_keys(self.connection, pairs)
             rows = "FROM pool ORDER BY topic, doc"
             pool = columns.read(self.connection, {"topic": "topic", "doc": "doc"}, {}, rows)
-        known = np.append(_number(pool), np.iinfo(np.int64).max)
+        known = np.append(columns.pack_keys(pool["topic"], pool["doc"]), np.iinfo(np.int64).max)
         return known[np.searchsorted(known, wanted)] == wanted
 
     def undrawn_pairs(self) -> pd.DataFrame:
@@ -230,8 +230,3 @@ class PoolTables(Repository):
             "AND NOT EXISTS (SELECT 1 FROM current_judgements AS cj WHERE cj.topic = p.topic AND cj.doc = p.doc) "
             "GROUP BY p.topic ORDER BY p.topic"
         )
-
-
-def _number(pairs: pd.DataFrame) -> NDArray[np.int64]:
-    """A number for each pair of the keys ``topic`` and ``doc``, in their order."""
-    return pairs["topic"].to_numpy(dtype=np.int64) << 32 | pairs["doc"].to_numpy(dtype=np.int64)

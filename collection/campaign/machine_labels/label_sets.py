@@ -26,6 +26,7 @@ from collection.machine_labels.model_families import runs_of_family
 from collection.machine_labels.rules import LABEL_RULES, label_pairs
 from collection.machine_labels.samples import SampleSpread, measure_spread
 from collection.store import Store
+from collection.store.columns import pack_keys
 from collection.store.machine_labels import LabelKind, LabelRow, LabelSet, combine_samples
 
 KINDS: Mapping[LabelKind, str] = {
@@ -166,8 +167,8 @@ class LabelSets:
     def align(self, name: str, keys: Ints) -> Floats:
         """(N,) labels of pairs by their :meth:`.JudgementTables.pair_keys`, nan without one."""
         rows = self._read(self.named(name)).current
-        topic, doc = (rows[name].to_numpy(dtype=np.int64) for name in _PAIR)
-        return pd.Series(rows["relevance"].to_numpy(), index=topic << 32 | doc).reindex(keys).to_numpy(dtype=np.float64)
+        own = pack_keys(rows["query_id"], rows["doc_id"])
+        return pd.Series(rows["relevance"].to_numpy(), index=own).reindex(keys).to_numpy(dtype=np.float64)
 
     def _read(self, label_set: LabelSet) -> _ReadLabels:
         """Read the labels of a set, which stay in memory until there are others."""

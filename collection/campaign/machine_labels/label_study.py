@@ -34,6 +34,7 @@ from collection.machine_labels import (
 from collection.machine_labels.model_families import family_of
 from collection.measures import Measure, as_measure
 from collection.store import LabelSet, SampleInUse, Store
+from collection.store.columns import pack_keys
 
 PAIR = ["query_id", "doc_id"]
 
@@ -442,9 +443,9 @@ class LabelStudy:
         with self.store.snapshot():
             keys = self.store.judgements.pair_keys(pairs)
             qrels, judged_pairs = self.qrels.coded().grades, self.store.judgements.coded(["topic", "doc"])
-        graded = pd.Series(qrels["relevance"].to_numpy(), index=_number(qrels["query_id"], qrels["doc_id"]))
+        graded = pd.Series(qrels["relevance"].to_numpy(), index=pack_keys(qrels["query_id"], qrels["doc_id"]))
         grades = graded.reindex(keys).to_numpy(dtype=np.float64, copy=True)
-        judged = np.isin(keys, _number(judged_pairs["topic"], judged_pairs["doc"]))
+        judged = np.isin(keys, pack_keys(judged_pairs["topic"], judged_pairs["doc"]))
         grades[judged & ~(grades >= 0)] = 0.0
         held = self.store.corpus.find_held_back(pairs["doc_id"].unique().tolist())
         textless = pairs["doc_id"].isin(held).to_numpy(dtype=np.bool_) & ~judged
@@ -469,8 +470,3 @@ class LabelStudy:
                 "label the new pairs under another name, and draw a new sample"
             )
         return aligned["size"].to_numpy(), aligned["priority"].to_numpy()
-
-
-def _number(topics: pd.Series[int], docs: pd.Series[int]) -> NDArray[np.int64]:
-    """Number pairs of keys as :meth:`.JudgementTables.pair_keys` does."""
-    return topics.to_numpy(dtype=np.int64) << 32 | docs.to_numpy(dtype=np.int64)

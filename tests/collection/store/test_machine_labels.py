@@ -1,6 +1,7 @@
 """Labels by machines in the store."""
 
 import math
+import random
 import sqlite3
 from collections.abc import Iterator
 
@@ -35,6 +36,26 @@ def test_the_last_row_of_a_pair_is_its_label(store: Store) -> None:
     assert list(store.machine_labels.log(made.key)) == rows
     assert store.machine_labels.totals(made.key)["cost"].tolist() == [0.75, 0.5]
     assert store.machine_labels.sets() == [made]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_samples_are_those_of_the_view(store: Store, seed: int) -> None:
+    """The view reads each row for itself; whole sets are read column by column."""
+    rng = random.Random(seed)
+    made = [store.machine_labels.create(name, "llm", {}, "2026-01-01").key for name in ("gpt", "llama")]
+    for _ in range(rng.randrange(12)):
+        status = rng.choice(["graded", "no grade", "failed"])
+        grade = rng.choice([0.0, 0.1, 1 / 3]) if status == "graded" else None
+        row = LabelRow("1", rng.choice("ab"), status, grade, "2026-01-01", sample=rng.choice([1, 1, 2]))
+        store.machine_labels.add(rng.choice(made), [row])
+    for key in made:
+        expected = store.connection.execute(
+            "SELECT doc_id, sample, status, relevance FROM current_machine_labels JOIN documents USING (doc) "
+            "WHERE label_set = ? ORDER BY doc, sample",
+            (key,),
+        ).fetchall()
+        found = store.machine_labels.samples(key)[["doc_id", "sample", "status", "relevance"]]
+        assert found.astype(object).where(found.notna(), None).values.tolist() == list(map(list, expected))
 
 
 def test_labels_are_never_changed(store: Store) -> None:
